@@ -107,7 +107,10 @@ export function readOperation(
 ): Operation {
   const mark = target.indexOf('?');
   const route = ROUTE.exec(mark < 0 ? target : target.slice(0, mark));
-  if (!route) throw new OperationError('the path must be /operations/{vcon_operation}');
+  if (!route)
+    throw new OperationError(
+      'the path must be /operations/{vcon_operation}, or /chains/{chain}/links/{link}/operations/{vcon_operation}',
+    );
   const [, tenancy, chain, link, name = ''] = route;
   return namedOperation(
     name,

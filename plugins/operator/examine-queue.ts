@@ -63,7 +63,7 @@ function stateFindings({ depth, oldestSeconds, deadLetters }: ShownState, place:
 
 /** The embedded queue is open in another process, which shows the same figures as metrics. Never throws. */
 async function examineRunning(metricsUrl: string | undefined, inUse: QueueInUse): Promise<Finding[]> {
-  const change = 'stop that process and run doctor again, or read its /metrics';
+  const change = 'stop that process and run doctor again, or set PLUGIN_PORT to its port, whose /metrics show the same';
   if (metricsUrl === undefined) return [shouldChange('queue', `not examined: ${inUse.message}`, change)];
   try {
     return stateFindings(await shownState(metricsUrl), `as ${metricsUrl} shows`);

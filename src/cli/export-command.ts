@@ -48,7 +48,7 @@ export function addExportCommand(program: Command, terminal: Terminal): void {
         const uuid = given.replace(/^vcon:\/\//, '').toLowerCase();
         if (!UUID.test(uuid)) throw new UsageError(`<vcon> must be a UUID such as ${EXAMPLE_UUID}`);
         const reader = await openReader(parseConfig(process.env));
-        const events = [...(await assetEvents(reader, uuid)), ...(await assetFreeEvents(reader, uuid))];
+        const events = [...(await assetEvents(reader, uuid)), ...(await assetFreeEvents(reader, uuid))].sort(byTime);
         if (events.length === 0)
           throw new UsageError(`there is no event about vcon://${uuid} that these credentials may read`);
         const out = options.out ?? `${uuid}.evidence.zip`;
@@ -66,6 +66,7 @@ interface ListedEvent {
   readonly identity: string;
   readonly event_type?: string;
   readonly event_attributes?: Readonly<Record<string, unknown>>;
+  readonly attributes?: Readonly<Record<string, unknown>>;
 }
 
 /** All events of a filtered list. */
@@ -81,17 +82,24 @@ async function listed(reader: ArchivistReader, path: string, filter: string): Pr
   return found;
 }
 
+/** The id of an event begins with the time at which it was accepted. */
+const eventIdOf = ({ identity }: FoundEvent): string => identity.slice(identity.lastIndexOf('/') + 1);
+
 /** Oldest first. */
+function byTime(left: FoundEvent, right: FoundEvent): number {
+  return eventIdOf(left) < eventIdOf(right) ? -1 : 1;
+}
+
 async function assetEvents(reader: ArchivistReader, uuid: string): Promise<FoundEvent[]> {
   const subject = encodeURIComponent(`vcon://${uuid}`);
   const found = await listed(reader, '/archivist/v2/assets/-/events', `event_attributes.subject=${subject}`);
-  return found.reverse().map(({ identity, event_attributes: attributes }) => ({
+  return found.map(({ identity, event_attributes: attributes }) => ({
     identity: `v2/${identity}`,
     operation: String(attributes?.['vcon_operation'] ?? 'event'),
   }));
 }
 
-/** Those that have the vCon as their subject, and those that have it as a trail; oldest first. */
+/** Those that have the vCon as their subject, and those that have it as a trail. */
 async function assetFreeEvents(reader: ArchivistReader, uuid: string): Promise<FoundEvent[]> {
   const subject = encodeURIComponent(`vcon://${uuid}`);
   const found = [
@@ -99,9 +107,10 @@ async function assetFreeEvents(reader: ArchivistReader, uuid: string): Promise<F
     ...(await onTrail(reader, `vcon://${uuid}`)),
   ];
   const distinct = new Map(found.map((event) => [event.identity, event]));
-  return [...distinct.values()]
-    .sort((left, right) => (left.identity < right.identity ? -1 : 1))
-    .map(({ identity, event_type: type }) => ({ identity: `v1/${identity}`, operation: type || 'event' }));
+  return Array.from(distinct.values(), ({ identity, event_type: type, attributes }) => ({
+    identity: `v1/${identity}`,
+    operation: String(attributes?.['vcon_operation'] ?? (type || 'event')),
+  }));
 }
 
 async function onTrail(reader: ArchivistReader, trail: string): Promise<ListedEvent[]> {

@@ -143,7 +143,7 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
     .addHelpText(
       'after',
       examples(
-        'vcon-archivist verify evidence.zip --root AITC-A7TU-… --issuer did:web:archivist.example:tenant:<uuid>',
+        'vcon-archivist verify evidence.zip --root AITC-A7TU-… --issuer did:web:archivist.example:archivist:v1:didweb:<uuid>',
         'vcon-archivist verify vcon.json statement.cose --root AITC-A7TU-… --json',
         'vcon-archivist verify 0000000000000000.log 0000000000000000.sth --log-keys keys.cbor',
       ),

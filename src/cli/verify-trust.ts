@@ -29,6 +29,16 @@ export interface TrustOptions {
   readonly statementOnly?: boolean;
 }
 
+const TENANCY = /^(?:ten(?:ancies|ant)\/)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** @throws {UsageError} for the id of a tenancy, which is a part of its issuer's name and would refuse true evidence */
+function requireIssuerName(issuer: string | undefined): void {
+  if (issuer !== undefined && TENANCY.test(issuer))
+    throw new UsageError(
+      `--issuer: ${issuer} is a tenancy, not the name of an issuer, such as did:web:archivist.example:archivist:v1:didweb:<uuid>`,
+    );
+}
+
 function pin(issuer: string | undefined, subject: string | undefined) {
   return { ...(issuer === undefined ? {} : { issuer }), ...(subject === undefined ? {} : { subject }) };
 }
@@ -83,6 +93,7 @@ async function knownPages(): Promise<KnownPages> {
 
 /** Returns what the options say is trusted. Files of keys are read when a check needs them. @throws {UsageError} */
 export function givenTrust(options: TrustOptions, root: RootTrust | undefined): GivenTrust {
+  requireIssuerName(options.issuer);
   const atMs = certificateTime(options.at);
   if (options.at !== undefined && !options.ca)
     throw new UsageError('--at needs --ca: it is the time at which certificates must be valid');

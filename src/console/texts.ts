@@ -24,11 +24,12 @@ export const TEXTS = {
   fingerprint: 'Root fingerprint of the operator',
   fingerprintHelp:
     'Fourteen groups of letters and digits. Take it from your contract, a letter or a phone call, never from the evidence itself.',
-  fingerprintGood: 'The fingerprint is complete, and its checksum is right.',
+  fingerprintGood: 'The fingerprint is typed correctly.',
   keep: 'Keep it in this browser',
   more: 'More to compare with (optional)',
   issuer: 'Issuer that must have signed',
-  issuerHelp: 'Such as did:web:archivist.example:tenant:… Without it, any organisation of this operator passes.',
+  issuerHelp:
+    'Its name in the records, such as did:web:archivist.example:archivist:v1:didweb:… Without it, any organisation of this operator passes.',
   witnesses: 'Keys of witnesses, one on each line',
   witnessesHelp: 'Such as witness.example+1a2b3c4d+BA… Each of these witnesses must have cosigned.',
   witnessOfLog: 'is the key of a log, not of a witness',

@@ -31,8 +31,9 @@ export function demoFolder(dataDir: string): string {
 export async function fillDemo({ url, pluginUrl, dataDir }: DemoPlace): Promise<string | undefined> {
   const owner = await firstOwner(url, dataDir);
   if ((await eventsOf(owner)).length === 0) {
-    await capture(pluginUrl, demoFolder(dataDir));
     await record(owner);
+    // Lists begin with what is newest, and people come for the conversations.
+    await capture(pluginUrl, demoFolder(dataDir));
     await sealed(owner);
   }
   const { assets } = (await owner('GET', `${ASSETS}?${PUBLIC_ASSET_QUERY}`)) as { assets: readonly Identified[] };

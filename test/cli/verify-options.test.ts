@@ -18,7 +18,12 @@ describe('an option of verify', () => {
     ['--state', 'folder', /--state needs --root/],
     ['--manifest', 'file', /--manifest needs --root/],
     ['--witness-quorum', '2', /--witness-quorum needs --witness/],
-  ])('is refused where nothing would use it: %s %s', async (option, value, says) => {
+    [
+      '--issuer',
+      'tenant/0192e8f5-1111-7000-8000-000000000001',
+      /is a tenancy, not the name of an issuer, such as did:/,
+    ],
+  ])('is refused where it says nothing: %s %s', async (option, value, says) => {
     const { out, err, exitCode } = await verify(option, value, vcon, statement);
     expect([out, err, exitCode]).toEqual(['', expect.stringMatching(says), 2]);
   });

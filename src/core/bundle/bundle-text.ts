@@ -13,13 +13,12 @@ interface Contents {
 }
 
 const KEYS = `KEYS
-  Get the log's keys and the issuer's keys from the operator, over a channel that you trust.
-  Do that before anything else. The copies in keys/ are for convenience. Keys that come with
-  the evidence prove nothing.
-    keys/log-keys*.cbor  COSE key set (RFC 9052) of receipts and seals
-    keys/did*.json       DID document of the issuer of the statements
-  keys/key-manifest.cbor is the signed list of all keys. It needs no trusted channel if you know
-  the fingerprint of the operator's root key: verify --root <fingerprint> checks it.`;
+  Get the fingerprint of the operator's root key, and the name of the issuer, from the operator
+  over a channel that you trust: a contract, a letter, a call. Without a fingerprint, get the
+  log's keys and the issuer's keys that way. Keys that come with the evidence prove nothing.
+    keys/key-manifest.cbor  the list of all keys, which the fingerprint checks
+    keys/log-keys*.cbor     COSE key set (RFC 9052) of receipts and seals
+    keys/did*.json          DID document of the issuer of the statements`;
 
 const PAGE = `index.html
   A page that shows this evidence and checks it, by a double click and without a network. It
@@ -139,6 +138,10 @@ function ownTool({ operations, kinds, vconHash }: Contents): string {
   const issuer = kinds.has('signed-statement') ? ' --issuer-keys <file> --issuer <name>' : '';
   const vcon = vconHash ? ' call.vcon.json' : '';
   return `USING OUR OWN TOOL, OFFLINE
+  With the fingerprint of the operator's root key and the name of the issuer, which you get from
+  somewhere else than this bundle:
+    vcon-archivist verify --root <fingerprint> --issuer <name>${witness}${vcon} <this bundle>
+  Or with key files:
     vcon-archivist verify --log-keys <file>${issuer}${witness}${vcon} <this bundle>
   It takes the zip file and the unpacked folder, and checks ${operations.length > 1 ? 'all operations' : 'every file'}.
   Exit status: 0 verified, 1 refused, 2 not readable, 3 something could not be proven.`;

@@ -6,7 +6,9 @@ export const REFUSAL_MEANINGS: Readonly<Partial<Record<VerificationCode, string>
   payload_hash_mismatch: 'This is not the document that the evidence is about, or it was changed afterwards.',
   statement_signature_invalid: 'The statement was changed after its issuer signed it, or its issuer never signed it.',
   issuer_key_not_trusted:
-    'The statement is signed with a key that you did not give, or it or the event is of another issuer.',
+    'It was recorded by another issuer than the one that you named, or signed with a key that you did not give.',
+  root_not_trusted:
+    'The evidence is from another service than the one whose root fingerprint you gave, or it is forged. Check that the fingerprint is of the service that recorded it.',
   certificate_invalid: 'The signer’s certificates are broken, name another signer, or were not valid at that time.',
   bundle_mismatch: 'A file of the bundle was lost or changed after the bundle was made.',
   inclusion_path_invalid: 'The receipt does not lead from this entry to any root of the log.',
