@@ -4,31 +4,23 @@ import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { TimeLimitError, within } from '../../src/platform/time-limit.js';
 import type { Fields, Memory } from '../memory/memory.js';
-import type { CaptureMethod, Observation } from '../operation/capture-sequence.js';
-import { type Consent, type ConsentChange, consentChanges } from '../operation/consent.js';
-import type { Operation } from '../operation/operation.js';
+import type { Consent } from '../operation/consent.js';
 import { operationEvent, subjectOf } from '../operation/operation-event.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
+import type { Ended } from './ended.js';
+import { firstOfHistory } from './first-of-history.js';
 import { HELD_MS, type HeldOperation, heldOperation } from './held-operation.js';
 import { isLate, seenFields } from './late-capture.js';
 import { notePassage } from './note-passage.js';
 import { noteSuccession } from './note-succession.js';
-import { consentsNow, pastConsentsOf } from './seen-consents.js';
+import { newestConsents, olderConsents, type SeenConsents, seenConsents } from './seen-consents.js';
 
 /** What was stored, as reported to the caller. */
 export interface Captured {
   readonly job: string;
   readonly subject: string;
   readonly payload: string;
-}
-
-/** A completed operation, and how it was observed. */
-export interface Ended {
-  readonly operation: Operation;
-  readonly vcon: VconFacts;
-  readonly method: CaptureMethod;
-  readonly observed: Observation;
 }
 
 interface CaptureParts {
@@ -63,45 +55,12 @@ const WITHDRAW_EVERY_MS = 250;
 /** Pauses between attempts without keeping the process alive. */
 const pause = (ms: number): Promise<void> => wait(ms, undefined, { ref: false });
 
-/** What is remembered of a vCon, as fields under its name in `vcons`. */
-interface RememberedVcon {
-  /** Undefined if no state of the vCon was seen. */
-  readonly consents: readonly Consent[] | undefined;
-  /** The names of those that earlier states had. */
-  readonly pastConsents: readonly string[];
-  /** The number of consent changes: a change back to an earlier state is a new change. */
-  readonly consentChanges: number;
-  readonly history: string | undefined;
-}
-
-function remembered(fields: Fields): RememberedVcon {
-  return {
-    consents: fields['consents'] ? (JSON.parse(fields['consents']) as Consent[]) : undefined,
-    pastConsents: fields['past_consents'] ? (JSON.parse(fields['past_consents']) as string[]) : [],
-    consentChanges: Number(fields['consent_changes'] ?? 0),
-    history: fields['history'],
-  };
-}
-
 /** An operation with its event, before it is in the queue. */
 interface Prepared {
   readonly name: string;
   readonly subject: string;
   readonly payload: string;
   readonly held: HeldOperation;
-}
-
-/** The changes of consent as operations of their own. The reported operation may be the change itself. */
-function consentOperations(ended: Ended, changes: readonly ConsentChange[], before: number): Ended[] {
-  const { name, chain, link, tenancy } = ended.operation;
-  const place = { ...(chain ? { chain } : {}), ...(link ? { link } : {}), ...(tenancy ? { tenancy } : {}) };
-  return changes
-    .filter(({ operation }) => operation !== name)
-    .map(({ operation, digest }, at, all) => {
-      const same = all.slice(0, at).filter((each) => each.operation === operation && each.digest === digest).length;
-      const nonce = `${digest}.${before}${same === 0 ? '' : `.${same}`}`;
-      return { ...ended, operation: { name: operation, ...place, nonce } };
-    });
 }
 
 function requireOpen(window: AnswerWindow): void {
@@ -123,23 +82,44 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
   const under = new Map<string, Promise<unknown>>();
 
   /** The consents of a vCon before this operation: those last seen, or those of the vCon that it continues. */
-  async function consentsBefore(uuid: string, vcon: VconFacts, known: RememberedVcon): Promise<readonly Consent[]> {
+  async function consentsBefore(uuid: string, vcon: VconFacts, seen: SeenConsents): Promise<readonly Consent[]> {
     const predecessor = vcon.redacted ?? vcon.amended;
-    if (known.consents || !vcon.uuid || !predecessor || predecessor === uuid) return known.consents ?? [];
-    return remembered(await memory.read('vcons', predecessor)).consents ?? [];
+    if (seen.consents || !vcon.uuid || !predecessor || predecessor === uuid) return seen.consents ?? [];
+    return seenConsents(await memory.read('vcons', predecessor)).consents ?? [];
   }
 
-  async function historyOf(uuid: string, vcon: VconFacts, known: RememberedVcon): Promise<string | undefined> {
+  async function compareConsents(
+    ended: Ended,
+    uuid: string,
+    fields: Fields,
+    { late, window }: { readonly late: boolean; readonly window: AnswerWindow },
+  ) {
+    const seen = seenConsents(fields);
+    // A later state may have shown no consents: a signed one.
+    const older = seen.consents && isLate(ended, seen.newest?.place ?? fields, window, capturing());
+    if (older) return olderConsents(ended, seen);
+    const before = await consentsBefore(uuid, ended.vcon, seen);
+    const last = late ? fields['sequence']! : ended.observed.sequence;
+    return newestConsents(ended, seen, { before, place: seenFields(ended, capturing()), last });
+  }
+
+  async function historyOf(uuid: string, vcon: VconFacts, known: string | undefined): Promise<string | undefined> {
     if (!vcon.uuid) return undefined;
-    const predecessor = vcon.redacted ?? vcon.amended;
-    if (known.history || !predecessor || predecessor === uuid) return known.history ?? uuid;
-    return (await memory.read('vcons', predecessor))['history'] ?? predecessor;
+    const first = known ?? vcon.redacted ?? vcon.amended ?? uuid;
+    return first === uuid ? uuid : firstOfHistory(memory, first);
   }
 
-  function prepare({ operation, vcon, method, observed }: Ended, history: string | undefined): Prepared {
+  /** @param identity what makes a second capture the same; by default the whole operation */
+  function prepare({ operation, vcon, method, observed }: Ended, history: string | undefined, identity = operation) {
     const event = operationEvent(operation, vcon, { method, observed, history });
     const { subject, payload } = event;
-    return { name: operation.name, subject, payload, held: heldOperation(backend, operation, event) };
+    return { name: operation.name, subject, payload, held: heldOperation(backend, identity, event) };
+  }
+
+  /** Wherever a change of consent is seen, it is the same change. */
+  function prepareConsent(ended: Ended, history: string | undefined): Prepared {
+    const { chain: _chain, link: _link, ...identity } = ended.operation;
+    return prepare(ended, history, identity);
   }
 
   /**
@@ -225,26 +205,16 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     requireOpen(window);
     const { vcon } = ended;
     const fields = await memory.read('vcons', uuid);
-    const known = remembered(fields);
-    const history = await historyOf(uuid, vcon, known);
+    const history = await historyOf(uuid, vcon, fields['history']);
     const late = isLate(ended, fields, window, capturing());
-    const before = await consentsBefore(uuid, vcon, known);
-    const consents = consentsNow(vcon.consents, before, { ...known, late });
-    const changes = consents ? consentChanges(before, consents) : [];
-    const changed = consentOperations(ended, changes, known.consentChanges);
-    const operations = [ended, ...changed].map((each) => prepare(each, history));
-    const consentFields: Record<string, string> = consents
-      ? {
-          consents: JSON.stringify(consents),
-          past_consents: JSON.stringify(pastConsentsOf(before, consents, known.pastConsents)),
-          ...(changes.length > 0 ? { consent_changes: String(known.consentChanges + 1) } : {}),
-        }
-      : {};
+    const consents = await compareConsents(ended, uuid, fields, { late, window });
+    const changed = consents.operations.map((each) => prepareConsent(each, history));
+    const operations: Prepared[] = [prepare(ended, history), ...changed];
     await keep(operations, window);
     for (const { name } of operations) parts.counted(name);
     const following = follow(async () => {
       for (const { held } of operations.slice(1)) await held.release();
-      await remember(ended, uuid, history, fields, { late, consents: consentFields });
+      await remember(ended, uuid, history, fields, { late, consents: consents.fields });
     });
     await within(REMEMBER_WITHIN_MS, following, 'the memory is slow').catch(() => undefined);
     const [{ held, subject, payload }] = operations as [Prepared];

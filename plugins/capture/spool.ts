@@ -9,7 +9,8 @@ import { TimeLimitError } from '../../src/platform/time-limit.js';
 import { subjectOf } from '../operation/operation-event.js';
 import { operationJobId } from '../operation/operation-job.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
-import type { Captured, CaptureOperation, Ended } from './capture-operation.js';
+import type { Captured, CaptureOperation } from './capture-operation.js';
+import type { Ended } from './ended.js';
 import { setFileAside, spoolPath, waitingFiles } from './spool-folder.js';
 
 const OWNER_ONLY = 0o600;

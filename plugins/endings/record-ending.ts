@@ -1,5 +1,6 @@
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { enqueueOperation } from '../capture/enqueue-operation.js';
+import { firstOfHistory } from '../capture/first-of-history.js';
 import type { Memory } from '../memory/memory.js';
 import type { CaptureMethod } from '../operation/capture-sequence.js';
 import type { EndingFound, StorageAnswer } from '../operation/ending.js';
@@ -78,7 +79,7 @@ export async function recordEnding(
   const { memory } = parts;
   const remembered: LastCapture = await memory.read('vcons', uuid);
   const known = remembered.payload ? remembered : lastCaptureOf(await parts.lastEvents(uuid));
-  const { payload, sequence = '', history, tenancy, ended } = known;
+  const { payload, sequence = '', tenancy, ended } = known;
   if (!payload) return 'unknown';
   const isEnd = ending !== INCOMPLETE;
   if (ended !== undefined && ended !== `${sequence}:${ending}` && ended.startsWith(`${sequence}:`))
@@ -86,6 +87,7 @@ export async function recordEnding(
   const told = attributesOf(storages, (name) => parts.label(name, tenancy));
   const nonce = isEnd ? sequence : `${sequence}:${JSON.stringify(told)}`;
   const operation = { name: ending, nonce, ...(tenancy ? { tenancy } : {}) };
+  const history = known.history === undefined ? undefined : await firstOfHistory(memory, known.history);
   const event = operationEvent(operation, { payload, uuid }, { method: 'storages', observed, history });
   await enqueueOperation(parts.backend, operation, { ...event, attributes: { ...event.attributes, ...told } });
   if (isEnd) await memory.write('vcons', uuid, { ended: `${sequence}:${ending}` });

@@ -29,7 +29,6 @@ import type { BodyLimits } from '../receiver/read-body.js';
 import { type ReceiverTls, startReceiver } from '../receiver/receiver.js';
 import { startCaptureReport } from '../report/start-capture-report.js';
 import { checkPluginSettings, type PluginSettings, readTenancies } from '../settings/plugin-settings.js';
-import { leastAhead } from '../stream/redis-clock.js';
 import { admitOperations, labelSecretOf } from './admit-operation.js';
 import { type Closable, startCaptureMethods } from './start-capture-methods.js';
 
@@ -107,7 +106,6 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     started.push(memory);
     const withdrawn = new Set<string>();
     const room = captureRoom(disk, backend, settings.failOpen === true);
-    const least = leastAhead();
     let conserverAheadMs: number | undefined;
     const capturing = createCapture({
       backend,
@@ -149,7 +147,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
         ...{ settings, backend, memory, capture: admit(capture), eventsAbout, labelSecret },
         ...{ metrics, logger, clock, clockIsWrong, observe, whileRight },
         aheadMs(ms) {
-          conserverAheadMs = least(ms);
+          conserverAheadMs = ms;
         },
       },
       started,

@@ -8,6 +8,8 @@ export interface RedisClock {
   readonly nowMs: number;
   /** How far it is ahead of this process's: at most this much, and less only by the time that the answer took. */
   readonly aheadMs: number;
+  /** It is ahead by this much at least. */
+  readonly aheadAtLeastMs: number;
   /** It differs from this process's by more than is tolerated. */
   readonly differs: boolean;
 }
@@ -16,22 +18,24 @@ export interface RedisClock {
 export async function readRedisClock(redis: Redis, clock: Clock): Promise<RedisClock> {
   const beforeMs = clock.now();
   const [seconds, microseconds] = (await redis.time()).map(Number) as [number, number];
+  const afterMs = clock.now();
   const nowMs = seconds * 1_000 + Math.floor(microseconds / 1_000);
-  const differs = Math.abs(clockOffset(nowMs, beforeMs, clock.now())) > MOST_OFFSET_MS;
-  return { nowMs, aheadMs: nowMs - beforeMs, differs };
+  const differs = Math.abs(clockOffset(nowMs, beforeMs, afterMs)) > MOST_OFFSET_MS;
+  return { nowMs, aheadMs: nowMs - beforeMs, aheadAtLeastMs: nowMs - afterMs - 1, differs };
 }
 
-const COMPARED = 10;
+const COMPARED = 120;
 
 /**
- * Remembers how far that clock is ahead, of the last rounds in which it was read: the least is nearest to the truth, because
- * a slow answer makes it seem farther ahead.
+ * Tells how far that clock is ahead, by the last rounds in which it was read: the least is nearest to the truth, because a
+ * slow answer makes it seem farther ahead. A reading that contradicts this says that a clock was set since.
  */
-export function leastAhead(): (readMs: number | undefined) => number | undefined {
+export function leastAhead(): (read: Pick<RedisClock, 'aheadMs' | 'aheadAtLeastMs'>) => number {
   let recent: readonly number[] = [];
-  return (readMs) => {
-    recent = readMs === undefined ? [] : [...recent, readMs].slice(-COMPARED);
-    return readMs === undefined ? undefined : Math.min(...recent);
+  return ({ aheadMs, aheadAtLeastMs }) => {
+    const kept = recent.filter((each) => each >= aheadAtLeastMs);
+    recent = [...kept, aheadMs].slice(-COMPARED);
+    return Math.min(...recent);
   };
 }
 

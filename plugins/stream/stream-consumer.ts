@@ -6,7 +6,7 @@ import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
 import type { CaptureOperation } from '../capture/capture-operation.js';
 import type { EndingFound } from '../operation/ending.js';
 import { OperationError } from '../operation/operation.js';
-import { type RedisClock, readRedisClock } from './redis-clock.js';
+import { leastAhead, type RedisClock, readRedisClock } from './redis-clock.js';
 import { RecordError, readEndingEntry, readStreamEntry } from './stream-record.js';
 
 /** The consumer group of all plugins that read one stream. */
@@ -62,6 +62,7 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
   const { stream, consumer, logger, abandonedAfterMs = ABANDONED_AFTER_MS } = parts;
   const redis = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
   redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
+  const least = leastAhead();
   const stop = new AbortController();
   const { signal } = stop;
 
@@ -119,8 +120,9 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
     const entries = [...(await claim()), ...(await take())];
     // A Redis may refuse this command: then the times of its entries are not checked, but they are still captured.
     const read = await readRedisClock(redis, parts.clock).catch(() => undefined);
-    parts.aheadMs?.(read?.aheadMs);
-    const shown = read && { ...read, differs: read.differs && !parts.clockIsWrong() };
+    const aheadMs = read && least(read);
+    parts.aheadMs?.(aheadMs);
+    const shown = read && { ...read, aheadMs: aheadMs!, differs: read.differs && !parts.clockIsWrong() };
     for (const [id, fields] of entries) if (fields && !signal.aborted) await handle(id, fields, shown);
   }
 

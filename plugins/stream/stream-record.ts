@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Ended } from '../capture/capture-operation.js';
+import type { Ended } from '../capture/ended.js';
 import { type CaptureMethod, type Observation, streamSequence } from '../operation/capture-sequence.js';
 import { ENDINGS, type EndingFound, STORAGE_ANSWERS } from '../operation/ending.js';
 import { namedOperation, OperationError } from '../operation/operation.js';

@@ -179,6 +179,89 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect(consents.sort()).toEqual(['vcon_consent_accepted', 'vcon_consent_revoked']);
   });
 
+  it('revokes a consent of a state that it captures late where the newest state lacks it, also behind a signed one', async () => {
+    const uuid = randomUUID();
+    const ended = async (vcon: string, operation = 'vcon_enhanced') => ({
+      operation: namedOperation(operation, { chain: 'main', link: 'l' }),
+      vcon: await vconFacts(Buffer.from(vcon)),
+      method: 'link' as const,
+      observed: observe(),
+    });
+    const seen = async () => {
+      const events = (await jobs()).filter(({ attributes }) =>
+        attributes['vcon_operation']!.startsWith('vcon_consent'),
+      );
+      return events
+        .map(({ attributes, payload }) => [attributes['vcon_operation'], attributes['capture_sequence'], payload])
+        .sort();
+    };
+    const granted = await ended(freshVcon({ uuid, attachments: [grant(true)] }));
+    const lacking = await ended(freshVcon({ uuid, attachments: [] }), 'vcon_sent');
+    const payload = Buffer.from(freshVcon({ uuid })).toString('base64url');
+    const signed = await ended(JSON.stringify({ payload, signatures: [{ header: { uuid } }] }));
+    const regranted = await ended(freshVcon({ uuid, attachments: [grant(true, 'training')] }));
+    await capture(lacking);
+    await capture(signed);
+    for (let count = 0; count < 2; count += 1) await capture(granted);
+    const changes = [
+      ['vcon_consent_accepted', granted.observed.sequence, granted.vcon.payload],
+      ['vcon_consent_revoked', lacking.observed.sequence, lacking.vcon.payload],
+    ];
+    expect(await seen()).toEqual(changes);
+    // Later than the newest state that shows consents, and older than a capture that shows none.
+    const { payload: last } = await capture(
+      await ended(JSON.stringify({ payload, signatures: [{ header: { uuid } }], n: 2 })),
+    );
+    await capture(regranted);
+    expect((await memory.read('vcons', uuid))['payload']).toBe(last);
+    await capture(await ended(freshVcon({ uuid, attachments: [] })));
+    expect((await seen()).map(([operation]) => operation)).toEqual([
+      ...['vcon_consent_accepted', 'vcon_consent_accepted', 'vcon_consent_revoked', 'vcon_consent_revoked'],
+    ]);
+  });
+
+  it('compares with what a version before has remembered: a late state adds, and the next one revokes', async () => {
+    const uuid = randomUUID();
+    const ended = async (attachments: object[]) => ({
+      operation: namedOperation('vcon_enhanced'),
+      vcon: await vconFacts(Buffer.from(freshVcon({ uuid, attachments }))),
+      method: 'link' as const,
+      observed: observe(),
+    });
+    const late = await ended([grant(true)]);
+    await capture(await ended([]));
+    // The other version does not write what it does not know.
+    const { sequence } = observe();
+    await memory.write('vcons', uuid, { sequence, method: 'link', consents: '[]' });
+    await capture(late);
+    expect((await operations()).filter((name) => name === 'vcon_consent_revoked')).toEqual([]);
+    await capture(await ended([]));
+    const consents = (await operations()).filter((name) => name?.startsWith('vcon_consent'));
+    expect(consents).toEqual(['vcon_consent_accepted', 'vcon_consent_revoked']);
+  });
+
+  it('takes a change of consent that two links show at the same moment for one', async () => {
+    const vcon = await vconFacts(Buffer.from(freshVcon({ attachments: [grant(true)] })));
+    // As when another plugin has not remembered its own capture yet.
+    const forgetful: Memory = { ...memory, read: async () => ({}) };
+    for (const link of ['ask', 'sent']) {
+      const parts = {
+        backend: open.backend,
+        memory: forgetful,
+        tapped: false,
+        withdrawn: new Set<string>(),
+        logger: silent,
+      };
+      const capturing = createCapture({ ...parts, counted: () => undefined, doubled: () => undefined });
+      const operation = namedOperation('vcon_enhanced', { chain: 'main', link });
+      await capturing({ operation, vcon, method: 'receiver', observed: observe() });
+    }
+    const consents = (await jobs()).filter(
+      ({ attributes }) => attributes['vcon_operation'] === 'vcon_consent_accepted',
+    );
+    expect(consents.map(({ attributes }) => attributes['conserver_link_name'])).toEqual(['ask']);
+  });
+
   it('takes nothing back by a state that it captures after a later one: no consent, and not the last hash', async () => {
     const uuid = randomUUID();
     const ended = async (method: 'receiver' | 'link', attachments: object[]) => ({
@@ -197,9 +280,13 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
       for (const each of waited) await capture(each);
       expect(await memory.read('vcons', uuid)).toMatchObject({ payload: last.payload });
       const consents = (await operations()).filter((name) => name?.startsWith('vcon_consent'));
-      expect([method, consents]).toEqual([method, Array.from({ length: 3 }, () => 'vcon_consent_accepted')]);
+      // The last state lacks one that the first added.
+      const revoked = (await jobs()).filter(
+        ({ attributes }) => attributes['vcon_operation'] === 'vcon_consent_revoked',
+      );
+      expect([method, consents.length, revoked.map(({ payload }) => payload)]).toEqual([method, 4, [last.payload]]);
       await capture(await ended(method, both));
-      expect((await operations()).at(-1)).toBe('vcon_consent_revoked');
+      expect((await operations()).filter((name) => name?.startsWith('vcon_consent'))).toHaveLength(4);
     }
   });
 
@@ -271,6 +358,18 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
       vcon_operation: 'vcon_party_redacted',
       vcon_redacts: `vcon://${amended}`,
     });
+  });
+
+  it('names the first vCon of a history as soon as it is known, also of one that was captured before its predecessor', async () => {
+    const [original, amended, redacted] = [randomUUID(), randomUUID(), randomUUID()];
+    const redaction = freshVcon({ uuid: redacted, redacted: { uuid: amended, type: 'pii' } });
+    await see(redaction, 'redacted');
+    await see(freshVcon({ uuid: original }), 'vcon_created');
+    await see(freshVcon({ uuid: amended, amended: { uuid: original } }), 'amended');
+    await see(redaction, 'vcon_sent');
+    await end('vcon_expired', redacted);
+    const histories = (await jobs()).map(({ attributes }) => attributes['vcon_history']);
+    expect(histories).toEqual([`vcon://${amended}`, ...Array(4).fill(`vcon://${original}`)]);
   });
 
   let served: EventAttributes[] = [];

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { consentChanges, consentsOf } from '../../plugins/operation/consent.js';
-import { leastAhead } from '../../plugins/stream/redis-clock.js';
 import { readJson } from '../../src/core/vcon/json-document.js';
 
 const consents = (...attachments: object[]) => consentsOf(readJson(Buffer.from(JSON.stringify(attachments))).value);
@@ -47,11 +46,4 @@ describe('a change of consent', () => {
     expect(consentChanges([granted!], [refused!])[0]!.digest).toBe(refused!.digest);
     expect(consentChanges([granted!], [other!])[0]!.digest).toBe(granted!.digest);
   });
-});
-
-it('the least of the last rounds tells how far a clock is ahead: a slow answer adds to it', () => {
-  const least = leastAhead();
-  expect([3, 150, 2, 90].map(least)).toEqual([3, 3, 2, 2]);
-  expect(Array.from({ length: 10 }, () => least(500)).at(-1)).toBe(500);
-  expect([least(undefined), least(700)]).toEqual([undefined, 700]);
 });

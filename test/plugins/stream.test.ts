@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Captured, Ended } from '../../plugins/capture/capture-operation.js';
+import type { Captured } from '../../plugins/capture/capture-operation.js';
+import type { Ended } from '../../plugins/capture/ended.js';
 import type { EndingFound } from '../../plugins/operation/ending.js';
 import { operationJobId } from '../../plugins/operation/operation-job.js';
 import { examineCaptureRedis } from '../../plugins/operator/examine-capture.js';
+import { leastAhead } from '../../plugins/stream/redis-clock.js';
 import { STREAM_GROUP, type StreamConsumer, startStreamConsumer } from '../../plugins/stream/stream-consumer.js';
 import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
@@ -53,7 +55,9 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
     ended.push(operation);
     return { job: '', subject: '', payload: '' };
   };
-  async function start(changed: { abandonedAfterMs?: number; capture?: typeof capture } = {}): Promise<StreamConsumer> {
+  async function start(
+    changed: { abandonedAfterMs?: number; capture?: typeof capture; clock?: typeof clock } = {},
+  ): Promise<StreamConsumer> {
     const consumer = await startStreamConsumer({
       url: redisUrl!,
       stream,
@@ -91,6 +95,33 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
     await start();
     await emptied();
     expect(Math.abs(ended[0]!.observed.aheadMs! - 3_000)).toBeLessThan(1_500);
+  });
+
+  it('takes the least of what its readings tell of how far that clock is ahead, until one contradicts it', () => {
+    const least = leastAhead();
+    const read = (aheadMs: number, tookMs: number) => least({ aheadMs, aheadAtLeastMs: aheadMs - tookMs });
+    expect([read(3, 2), read(150, 148), read(2, 2), read(90, 90)]).toEqual([3, 3, 2, 2]);
+    // Set back, then ahead.
+    expect([read(-40, 3), read(500, 5)]).toEqual([-40, 500]);
+  });
+
+  it('times an entry by the least, also when that Redis answers slowly just then', async () => {
+    let [readings, tookMs] = [0, 0];
+    /** As if each answer took so long: every second reading is the one after it. */
+    const waiting = {
+      now() {
+        readings += 1;
+        return Date.now() - (readings % 2 === 1 ? tookMs : 0);
+      },
+    };
+    await start({ clock: waiting });
+    await append();
+    await emptied();
+    tookMs = 2_000;
+    await append();
+    await emptied();
+    expect(ended).toHaveLength(2);
+    expect(ended[1]!.observed.aheadMs).toBeLessThan(1_500);
   });
 
   it('calls a time wrong that is later than the clock of the Redis, or from one that differs from a right clock', async () => {

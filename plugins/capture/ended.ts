@@ -1,0 +1,11 @@
+import type { CaptureMethod, Observation } from '../operation/capture-sequence.js';
+import type { Operation } from '../operation/operation.js';
+import type { VconFacts } from '../operation/vcon-facts.js';
+
+/** A completed operation, and how it was observed. */
+export interface Ended {
+  readonly operation: Operation;
+  readonly vcon: VconFacts;
+  readonly method: CaptureMethod;
+  readonly observed: Observation;
+}
