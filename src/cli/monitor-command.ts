@@ -155,7 +155,7 @@ async function follow(url: string, options: MonitorOptions, terminal: Terminal):
     const watched = keys && first !== 'alarm' ? await watchedLogs(url, options, keys, terminal) : [];
     const outcome = worst([first, await round(watched, options, terminal)]);
     if (outcome === 'alarm') {
-      terminal.complain(`what was seen, and the files that contradict it, are in ${options.state}: keep this folder`);
+      terminal.complain(`keep ${options.state}: it holds what was seen, and each file that contradicts it`);
       terminal.exitCode = EXIT_ALARM;
       return;
     }

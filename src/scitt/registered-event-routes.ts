@@ -201,7 +201,7 @@ async function statementIn(form: Uint8Array, headers: IncomingHttpHeaders): Prom
   return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : part;
 }
 
-/** Stock clients read CBOR and send the same `Accept` as any other: JSON is for those that ask for it alone. */
+/** Stock clients read CBOR and send the same `Accept` as any other: JSON is for those that accept nothing else. */
 function operationReply(operation: Operation, { accept = '' }: IncomingHttpHeaders): Reply {
   const asked = accept.toLowerCase().replace(/[^,]*;\s*q=0(?:\.0*)?\s*(?=,|$)/g, '');
   if (/\bapplication\/json\b/.test(asked) && !/(?:\*|\/cbor\b|\/cose\b)/.test(asked)) return { body: operation };

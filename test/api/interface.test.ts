@@ -58,7 +58,7 @@ describe.runIf(missing.length > 0)('an endpoint of the interface that is not the
     expect(mounted).not.toContain(name);
     const headers = { authorization: `Bearer ${running.owner.token}` };
     const answer = await fetch(`${running.url}${concrete(path)}`, { method, headers });
-    // 405, or 404 for an id that is none, where the parameter of an endpoint that is there reaches over the path.
+    // 405; or 404 where the path fits another endpoint, whose id it would be, and is no id.
     const swallowed = running.mountedPaths.some((each) => new RegExp(`^${pattern(each)}$`).test(concrete(path)));
     expect(swallowed ? [404, 405] : [404]).toContain(answer.status);
   });

@@ -200,7 +200,7 @@ describe('a zip that another tool could read otherwise is damaged:', () => {
     ['a name that ends early', packed, ({ writeBoth }) => writeBoth(NAME + 5, 0)],
     ['a name in UTF-8 that it does not mark', packed, ({ writeBoth }) => writeBoth(NAME, 0xc3, 0xbc)],
     [
-      'a name marked as UTF-8 that is none',
+      'a name that is marked as UTF-8 and is not',
       packed,
       ({ writeBoth }) => {
         writeBoth(FLAGS + 1, 8);
