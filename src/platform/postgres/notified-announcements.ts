@@ -5,7 +5,14 @@ import { enterServiceRole, SEARCH_PATH } from './service-role.js';
 
 /** All channels share one of the database's, so that a connection listens before anybody asks for a channel. */
 const CHANNEL = 'archivist';
-const ANNOUNCE = 'SELECT pg_notify($1, t) FROM unnest($2::text[]) AS n(t)';
+/** Each process that listens holds it, shared, so that a session can take it alone only if nobody else listens. */
+const LISTENERS_LOCK = 7_364_925;
+/**
+ * A NOTIFY wakes each session of the database that listens to anything, those of the queue's workers too: a process that
+ * is the only one sends none. Who begins to listen meanwhile is told that messages may have been missed.
+ */
+const ANNOUNCE = `SELECT pg_notify($1, t) FROM unnest($2::text[]) AS n(t)
+  WHERE NOT (SELECT pg_try_advisory_xact_lock(${LISTENERS_LOCK}))`;
 const RECONNECT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A connection that only listens notices no silence: it asks for an answer this often, and must get it within this. */
@@ -54,6 +61,7 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
     fresh
       .connect()
       .then(() => enterServiceRole(fresh, SEARCH_PATH))
+      .then(() => fresh.query(`SELECT pg_advisory_lock_shared(${LISTENERS_LOCK})`))
       .then(() => fresh.query(`LISTEN ${CHANNEL}`))
       .then(() => local.tell(undefined, undefined))
       .catch((error: unknown) => lost(fresh, error));

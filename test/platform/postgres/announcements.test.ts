@@ -25,6 +25,25 @@ describe.skipIf(!serverUrl)('announcements of two processes on one database', ()
     expect(heard).toEqual(['first a', 'second a', 'second b', 'first b']);
   });
 
+  it('wake no other session of the database while there is one process only', async () => {
+    const database = await engines()[1]!.open();
+    opened.push(database);
+    const url = database.environment['DATABASE_URL']!;
+    const session = new pg.Client({ connectionString: url });
+    await session.connect();
+    opened.push({ close: () => session.end() });
+    await session.query('LISTEN archivist');
+    const woken: (string | undefined)[] = [];
+    session.on('notification', ({ payload }) => woken.push(payload));
+    const first = await connected(url);
+    first.announce('seals', 'alone');
+    await new Promise((wake) => setTimeout(wake, 200));
+    await connected(url);
+    first.announce('seals', 'together');
+    await until(() => woken.length > 0);
+    expect(woken).toEqual(['seals together']);
+  });
+
   it('go on after the connections were cut, and say that some may be missing', async () => {
     const { first, second, cut } = await two();
     const heard: (string | undefined)[] = [];
@@ -42,12 +61,6 @@ async function two(): Promise<{ first: Announcements; second: Announcements; cut
   const database = await engines()[1]!.open();
   opened.push(database);
   const url = database.environment['DATABASE_URL']!;
-  const connect = async (): Promise<Announcements> => {
-    const each = notifiedAnnouncements(url, pino({ level: 'silent' }));
-    opened.push(each);
-    await new Promise<void>((listens) => void each.hear('any', () => listens()));
-    return each;
-  };
   const cut = async () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
@@ -55,7 +68,14 @@ async function two(): Promise<{ first: Announcements; second: Announcements; cut
       WHERE datname = current_database() AND query LIKE 'LISTEN%'`;
     await client.query(killed).finally(() => client.end());
   };
-  return { first: await connect(), second: await connect(), cut };
+  return { first: await connected(url), second: await connected(url), cut };
+}
+
+async function connected(url: string): Promise<Announcements> {
+  const each = notifiedAnnouncements(url, pino({ level: 'silent' }));
+  opened.push(each);
+  await new Promise<void>((listens) => void each.hear('any', () => listens()));
+  return each;
 }
 
 async function until(done: () => boolean): Promise<void> {
