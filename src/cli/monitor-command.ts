@@ -13,6 +13,7 @@ import { examples } from './help-examples.js';
 import { fetchFile, LogUnreachable } from './monitor/fetch-file.js';
 import { followKeyManifest, keysOfManifest } from './monitor/follow-key-manifest.js';
 import { keptFiles, StateDamaged } from './monitor/kept-files.js';
+import { KeysOutdated } from './monitor/keys-outdated.js';
 import { type FollowedKeys, type Watched, watchedMmrLogs, watchedStatementLogs } from './monitor/watched-logs.js';
 import { readInput } from './read-input.js';
 import { rootThumbprint } from './root-option.js';
@@ -29,8 +30,11 @@ interface MonitorOptions {
   readonly once?: boolean;
 }
 
-/** Result of a round: all is well, a log could not be read, or a log contradicts what it showed before. */
-type Outcome = 'well' | 'unseen' | 'alarm';
+/**
+ * Result of a round: all is well, a log could not be read, the keys were older than the logs, or a log contradicts what it
+ * showed before.
+ */
+type Outcome = 'well' | 'unseen' | 'outdated' | 'alarm';
 
 const EXIT_ALARM = 1;
 const HOUR_MS = 3_600_000;
@@ -61,16 +65,28 @@ async function givenKeys({ logKeys, vkey = [] }: MonitorOptions): Promise<Follow
 function watchedManifest(url: string, { state }: MonitorOptions, rootThumbprint: Uint8Array) {
   const kept = keptFiles(join(state, 'keys'));
   let seen: TrustedKeyManifest | undefined;
+  const look = async () => {
+    seen = await followKeyManifest({ url, rootThumbprint }, kept);
+    return seen.manifest;
+  };
   const watched: Watched = {
     name: 'key manifest',
     async look() {
-      seen = await followKeyManifest({ url, rootThumbprint }, kept);
-      const { manifest } = seen;
+      const manifest = await look();
       return `number ${manifest.number} of ${new Date(manifest.issuedAtMs).toISOString()}, ${counted(manifest.keys.length, 'key')}`;
     },
     changedAt: async () => undefined,
   };
-  return { watched, keys: () => seen && keysOfManifest(seen) };
+  const isNewer = ({ manifest: { number } }: TrustedKeyManifest) =>
+    look().then(
+      (newest) => newest.number > number,
+      () => false,
+    );
+  const keysOf = (used: TrustedKeyManifest): FollowedKeys => ({
+    ...keysOfManifest(used),
+    outdated: () => isNewer(used),
+  });
+  return { watched, keys: () => seen && keysOf(seen) };
 }
 
 /** Whether a log has shown nothing new for longer than allowed: a frozen view can hide a fork. */
@@ -95,6 +111,10 @@ async function lookAt(each: Watched, options: MonitorOptions, terminal: Terminal
       terminal.complain(line(`ALARM ${each.name}: ${error.message} [${error.code}]`));
       return 'alarm';
     }
+    if (error instanceof KeysOutdated) {
+      terminal.print(line(`${each.name}: ${error.message}`));
+      return 'outdated';
+    }
     if (!(error instanceof LogUnreachable || error instanceof StateDamaged)) throw error;
     terminal.complain(line(`${each.name}: ${error.message}`));
     // A log that is withheld hides as much as one that is frozen.
@@ -103,8 +123,8 @@ async function lookAt(each: Watched, options: MonitorOptions, terminal: Terminal
 }
 
 function worst(outcomes: readonly Outcome[]): Outcome {
-  if (outcomes.includes('alarm')) return 'alarm';
-  return outcomes.includes('unseen') ? 'unseen' : 'well';
+  const worstFirst = ['alarm', 'outdated', 'unseen'] as const;
+  return worstFirst.find((outcome) => outcomes.includes(outcome)) ?? 'well';
 }
 
 /** Looks at each log once. */
@@ -159,6 +179,7 @@ async function follow(url: string, options: MonitorOptions, terminal: Terminal):
       terminal.exitCode = EXIT_ALARM;
       return;
     }
+    if (outcome === 'outdated') continue;
     if (options.once) {
       // A monitor that runs from a timer must not report success for a log that it could not read.
       terminal.exitCode = outcome === 'well' && watched.length > 0 ? 0 : EXIT_USAGE;

@@ -20,6 +20,8 @@ let url: string;
 let folder: string;
 /** What the server between answers instead of the service: a service that was set back, or lies. */
 const instead = new Map<string, Uint8Array | undefined>();
+/** Paths for which it does so once. */
+const shownOnce = new Set<string>();
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'monitor-root-'));
@@ -28,6 +30,7 @@ beforeAll(async () => {
     const path = request.url!;
     if (instead.has(path)) {
       const body = instead.get(path);
+      if (shownOnce.delete(path)) instead.delete(path);
       return void (body ? response.end(body) : response.writeHead(404).end());
     }
     const answer = await running.anonymous.get(path);
@@ -83,6 +86,20 @@ describe('monitor by the fingerprint of the root key', { timeout: LONG }, () => 
     const { out, err, exitCode } = await monitor();
     expect([err, exitCode]).toEqual(['', 0]);
     expect(out).toContain(`number ${current().manifest.number} of`);
+  });
+
+  it('looks again when a key was rotated between its look at the manifest and at a log', async () => {
+    const before = await published();
+    await rotate('seal');
+    await record();
+    instead.set(MANIFEST, before);
+    shownOnce.add(MANIFEST);
+    const { out, err, exitCode } = await monitor('between');
+    expect([err, exitCode]).toEqual(['', 0]);
+    expect(out).toContain('signed with a key of a newer key manifest: looked at again');
+    expect(out).toContain(`number ${current().manifest.number} of`);
+    const files = await readdir(join(folder, 'between'), { recursive: true });
+    expect(files.filter((file) => file.includes('alarm'))).toEqual([]);
   });
 
   it('raises an alarm at a key manifest that is older than one that it saw, or gone, and keeps the proof', async () => {

@@ -25,6 +25,7 @@ import { counted } from '../counted.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
 import { type KeptFiles, SIZE, StateDamaged } from './kept-files.js';
+import { type AreKeysOutdated, checkNotOutdated } from './keys-outdated.js';
 
 /** An MMR log to follow, by the tenancy that it is of. */
 interface FollowedMmrLog {
@@ -36,6 +37,7 @@ interface FollowedMmrLog {
   readonly trust: LogTrust;
   /** Keys that were revoked: what they sealed counts only if it was seen before, or if the log goes on after it. */
   readonly revokedKeys?: readonly PublicJwk[] | undefined;
+  readonly outdated?: AreKeysOutdated | undefined;
   /** Fractions of 1, for the sample of each seal. */
   readonly random: () => number;
 }
@@ -139,6 +141,7 @@ async function lastSeen(log: FollowedMmrLog, kept: KeptFiles): Promise<ProvenMas
  * @throws {VerificationError} at a fork, a rollback, or a forged or damaged file
  * @throws {StateDamaged} if the saved state is damaged
  * @throws {LogUnreachable} if the log cannot be read
+ * @throws {KeysOutdated} if it is signed with a newer key
  */
 export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promise<string> {
   const seen = await lastSeen(log, kept);
@@ -158,6 +161,7 @@ export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promis
     await kept.write(FORK, base.fork.newest.bytes);
     return `${forkText(base.fork, seenLog(log, seen!))}; ${text}`;
   } catch (error) {
+    await checkNotOutdated(error, log.outdated);
     // Together with the saved state that they contradict, these files prove what the log did.
     if (error instanceof VerificationError && fetched.files) {
       await kept.alarm(MASSIF, fetched.files.massif);

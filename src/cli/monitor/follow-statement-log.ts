@@ -21,6 +21,7 @@ import { counted } from '../counted.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
 import { type KeptFiles, SIZE, StateDamaged } from './kept-files.js';
+import { type AreKeysOutdated, checkNotOutdated } from './keys-outdated.js';
 import { isHeld, type KnownEntry, rememberKnown } from './known-entry.js';
 
 /** A statement log to follow (C2SP tlog-tiles). */
@@ -33,6 +34,7 @@ interface FollowedStatementLog {
   readonly keys: readonly NoteKey[];
   /** Keys that were revoked: only what was seen before may be signed by them. */
   readonly revokedKeys?: readonly NoteKey[] | undefined;
+  readonly outdated?: AreKeysOutdated | undefined;
   readonly known?: KnownEntry | undefined;
   /** Keys of its receipts, which sign fork statements; undefined if they are not known. */
   readonly forkKeys?: readonly PublicJwk[] | undefined;
@@ -235,6 +237,7 @@ function entryAt(bundle: Uint8Array, place: number): Uint8Array | undefined {
  * @throws {VerificationError} at a fork, a rollback or a forged file
  * @throws {StateDamaged} if the saved state is damaged
  * @throws {LogUnreachable} if the log cannot be read
+ * @throws {KeysOutdated} if it is signed with a newer key
  */
 export async function followStatementLog(log: FollowedStatementLog, kept: KeptFiles): Promise<string> {
   const seen = await seenState(log, kept);
@@ -258,6 +261,7 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
     await kept.write(FORK, base.fork.newest.bytes);
     return `${forkText(base.fork, { name: seen.origin, leaves: seen.size })}; ${text}`;
   } catch (error) {
+    await checkNotOutdated(error, log.outdated);
     // Together with the saved state that it contradicts, the signed checkpoint proves what the log did.
     if (error instanceof VerificationError) await kept.alarm(CHECKPOINT, note);
     throw error;

@@ -8,6 +8,7 @@ import { LogUnreachable } from './fetch-file.js';
 import { followMmrLog } from './follow-mmr-log.js';
 import { followStatementLog } from './follow-statement-log.js';
 import { keptFiles, SIZE } from './kept-files.js';
+import type { AreKeysOutdated } from './keys-outdated.js';
 import { publishedTenancies } from './published-tenancies.js';
 
 /** One log, and the name under which it is reported. */
@@ -30,6 +31,8 @@ export interface FollowedKeys {
   readonly revokedNotes?: readonly NoteKey[] | undefined;
   /** The keys log, which is silent until a key changes, and the newest manifest, which is an entry of it. */
   readonly keysLog?: { readonly origin: string; readonly index: bigint; readonly entry: Uint8Array } | undefined;
+  /** Undefined for keys that stay the same. */
+  readonly outdated?: AreKeysOutdated;
 }
 
 /** What is followed, and where it is remembered. */
@@ -69,12 +72,12 @@ function unlistedLogs(error: LogUnreachable): Watched {
 
 /** The tenancy logs of a service: where it does not list them, those that were seen before. */
 export async function watchedMmrLogs(service: FollowedService, keys: FollowedKeys): Promise<Watched[]> {
-  const { seals: logKeys, revokedSeals: revokedKeys } = keys;
+  const { seals: logKeys, revokedSeals: revokedKeys, outdated } = keys;
   if (!logKeys) return [];
   const { found, unlisted } = service.tenancies ? { found: service.tenancies } : await allTenancies(service);
   const logs = found.map((tenancy): Watched => {
     const subject = `tenant/${tenancy}`;
-    const log = { url: service.url, tenancy, subject, random, trust: { logKeys }, revokedKeys };
+    const log = { url: service.url, tenancy, subject, random, trust: { logKeys }, revokedKeys, outdated };
     const kept = keptFiles(join(service.state, subject));
     return { name: subject, look: () => followMmrLog(log, kept), changedAt: () => kept.changedAt(SIZE) };
   });
@@ -95,6 +98,7 @@ export function watchedStatementLogs({ url, state }: FollowedService, keys: Foll
       origin,
       keys: of(keys.notes, origin),
       revokedKeys,
+      outdated: keys.outdated,
       known,
       forkKeys: keys.receipts,
       random,
