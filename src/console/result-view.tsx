@@ -64,6 +64,10 @@ type Answered = Extract<CheckResult, { verdict: unknown }>;
 const isOnItsOwnWord = ({ origin, verdict }: Answered): boolean =>
   origin === 'claimed_root' && verdict.outcome !== 'refused';
 
+/** Nothing is refused, and the reader did not say whose records are expected. */
+const isUnpinned = ({ verdict }: Answered): boolean =>
+  verdict.outcome !== 'refused' && verdict.missing.some(({ what }) => what === 'issuer');
+
 /** The answer in a word or two. */
 export function titleOf(result: CheckResult): string {
   if ('problem' in result) return result.problem === 'no_keys' ? TEXTS.noKeysTitle : TEXTS.notEvidenceTitle;
@@ -80,6 +84,7 @@ export function ResultView({ result, heading }: ResultProps) {
   const keysFrom = manifest === undefined ? [] : [TEXTS.keysFrom[origin](manifest)];
   const lines = [
     isUnvouched ? TEXTS.unvouchedSummary : TEXTS.summary[verdict.outcome],
+    ...(isUnpinned(result) && !isUnvouched ? [TEXTS.unpinned] : []),
     ...(origin === 'given_keys' ? [TEXTS.keysFrom.given_keys()] : keysFrom),
     ...(hasWebCrypto() ? [] : [TEXTS.plainCrypto]),
   ];

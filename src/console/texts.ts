@@ -60,6 +60,8 @@ export const TEXTS = {
   } satisfies Record<Outcome, string>,
   unvouchedSummary:
     'The files fit together, but so do forged ones: so far you trust their own word. Enter the root fingerprint that you have from elsewhere. Only then do you know whose evidence this is.',
+  unpinned:
+    'You named no issuer, so a record of any organisation of this operator passes. The facts below say whose it is: compare that with whom you expect.',
   claimedFingerprint: 'The evidence says that its root fingerprint is:',
   keysFrom: {
     pinned_root: (manifest: string) => `Checked with ${manifest}, which the root key of your fingerprint signed.`,

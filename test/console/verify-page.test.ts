@@ -103,6 +103,21 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       expect(await shown.getByRole('heading', { name: 'Consent revoked' }).count()).toBe(1);
     }));
 
+  it('says in its answer that the reader named no issuer, until one is named', () =>
+    inPage(async (open) => {
+      const banner = open.page.locator('.banner.verified');
+      await open.trust(fingerprint);
+      await open.give(bundlePath, callPath);
+      await banner.getByText('You named no issuer').waitFor();
+      const { claims } = (await open.verdict()) as unknown as { claims: { facts: { issuer?: string } }[] };
+      await open.page.getByText('More to compare with').click();
+      await open.page
+        .getByLabel('Issuer that must have signed')
+        .fill(claims.find((each) => each.facts.issuer)!.facts.issuer!);
+      await banner.getByText('You named no issuer').waitFor({ state: 'detached' });
+      await banner.waitFor();
+    }));
+
   it.each([
     ['a page on a disk', undefined],
     ['a page that came over plain HTTP', PLAIN_HOST],
