@@ -8,7 +8,7 @@ import { Code, EvidenceText } from './evidence-text.js';
 import { FindFilters } from './find-filters.js';
 import type { HashedFile } from './hashed-file.js';
 import { PlaceAnchor, type PlaceLink } from './place-link.js';
-import type { RecordedEvent } from './recorded-event.js';
+import { assetOf, type RecordedEvent } from './recorded-event.js';
 import { isFiltered, type SearchQuery } from './search-query.js';
 import type { Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
@@ -167,6 +167,7 @@ function FoundEvent({ event, name, onGo }: FoundProps) {
           ...basicLines(event),
           ...conserverLines(event),
           ...codeLine(CONSOLE_TEXTS.subject, event.subject),
+          ...codeLine(CONSOLE_TEXTS.asset, event.subject === undefined ? assetOf(event) : undefined),
           ...codeLine(CONSOLE_TEXTS.hash, event.payload),
         ]}
       />

@@ -189,6 +189,9 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         const shown = await titles(page);
         expect(shown.slice(0, 2)).toEqual(['arc_access_policy', 'Access policy changed']);
         expect(new Set(shown.slice(1))).toEqual(new Set(['Access policy changed']));
+        // Of no conversation: the asset tells one from the other.
+        for (const each of await page.locator('.operation').allTextContents())
+          expect(each).toMatch(/Asset[0-9a-f-]{36}/);
       },
       { query: '?q=arc_display_type%3Darc_access_policy' },
     ));
