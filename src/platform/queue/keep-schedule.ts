@@ -29,15 +29,19 @@ export async function keepSchedule(
   const repeat: RepeatOptions = 'every' in schedule.repeat ? schedule.repeat : { ...schedule.repeat, tz: 'UTC' };
   const add = () => backend.queue(name).upsertJobScheduler(id, repeat, { name: id, opts: options });
 
-  /** The next run can have been done by a wrong clock already. Its record is in the way, as it has the same id. */
+  /**
+   * The next run can have been done by a wrong clock already, or have failed then and been put off by years. Its record is
+   * in the way, as it has the same id. One that is to be tried again is tried at once: only then its record can go.
+   */
   async function make(): Promise<void> {
     await add().catch(async (error: unknown) => {
       if (!isTaken(error)) throw error;
       const queue = backend.queue(name);
       for (const state of ['completed', 'failed'] as const) await queue.clean(0, 0, state);
+      for (const job of await queue.getDelayed()) if (job.id?.startsWith(`repeat:${id}:`)) await job.promote();
       await queue.removeJobScheduler(id);
       await add().catch((again: unknown) => {
-        // It is being done right now: the next look makes the schedule.
+        // It is being done right now, or is about to be: a later look makes the schedule.
         if (!isTaken(again)) throw again;
       });
     });

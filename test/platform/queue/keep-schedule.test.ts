@@ -65,18 +65,29 @@ describe.concurrent.each(backends)('a schedule on $name', ({ open }) => {
     },
   );
 
-  it.concurrent('of a pattern whose next run was done early, by a wrong clock, is made again', async ({ expect }) => {
-    const queue = backend.queue('early');
-    const job = await queue.upsertJobScheduler('again', { pattern: PATTERN, tz: 'UTC' });
-    const next = (await queue.getJobScheduler('again'))!.next;
-    const worker = backend.worker('early', async () => undefined);
-    await job!.promote();
-    await expect.poll(() => queue.getCompletedCount(), PATIENCE).toBe(1);
-    await worker.close();
-    await queue.removeJobScheduler('again');
-    const repeat = { pattern: PATTERN };
-    const kept = await backend.keepSchedule({ queue: 'early', id: 'again', repeat, options: {} });
-    expect((await queue.getJobScheduler('again'))?.next).toBe(next);
-    await kept.close();
-  }, 60_000);
+  it.concurrent.for([
+    ['done early', 'completed', async () => undefined],
+    ['tried early, and put off by years,', 'delayed', () => Promise.reject(new Error('not with this clock'))],
+  ] as const)(
+    'of a pattern whose next run was %s by a wrong clock is made again',
+    { timeout: 60_000 },
+    async ([, state, run], { expect }) => {
+      const name = `early-${state}`;
+      const queue = backend.queue(name);
+      const again = { attempts: 5, backoff: { type: 'fixed', delay: FAR.getTime() - Date.now() } };
+      const job = await queue.upsertJobScheduler('again', { pattern: PATTERN, tz: 'UTC' }, { name, opts: again });
+      const next = (await queue.getJobScheduler('again'))!.next;
+      const worker = backend.worker(name, run);
+      await job!.promote();
+      await expect.poll(async () => (await queue.getJob(job!.id!))?.getState(), PATIENCE).toBe(state);
+      await worker.close();
+      await queue.removeJobScheduler('again');
+      const right = backend.worker(name, async () => undefined);
+      const kept = await backend.keepSchedule({ queue: name, id: 'again', repeat: { pattern: PATTERN }, options: {} });
+      await expect.poll(async () => (await queue.getJobScheduler('again'))?.next, PATIENCE).toBe(next);
+      expect((await queue.getDelayed()).map(({ timestamp, delay }) => timestamp + delay)).toEqual([next]);
+      await right.close();
+      await kept.close();
+    },
+  );
 });
