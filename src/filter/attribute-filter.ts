@@ -32,8 +32,8 @@ export const MAX_ATTRIBUTE_TESTS = 128;
 
 /**
  * Parses the policy form of access and compliance policies: `[{or: [entry, …]}, …]`, each entry as in
- * `parseAttributeEntry`, with `:` also accepted for `=` (docs/design/interface.md#shapes). An empty outer list is true
- * for everything.
+ * `parseAttributeEntry`, but white space around `=` and `!=` does not count, and in an entry without `=`, the first `:`
+ * stands for it (docs/design/interface.md#shapes). An empty outer list is true for everything.
  * @throws {FilterError} whose field is `<field>[i].or[j]`
  */
 export function parsePolicyFilter(filters: readonly Alternatives[], syntax: AttributeSyntax): AttributeFilter {
@@ -45,8 +45,19 @@ export function parsePolicyFilter(filters: readonly Alternatives[], syntax: Attr
     if (tests > MAX_ATTRIBUTE_TESTS) {
       throw new FilterError(field, 0, `at most ${MAX_ATTRIBUTE_TESTS} entries are understood in one filter`);
     }
-    return or.map((entry, inner) => parseEntry(entry, { field: `${field}[${inner}]`, prefix: syntax.prefix }, /[=:]/));
+    return or.map((entry, inner) => parsePolicyEntry(entry, { field: `${field}[${inner}]`, prefix: syntax.prefix }));
   });
+}
+
+/** People write `attributes.confidential != yes`: read letter by letter, it would be true for every asset. */
+function parsePolicyEntry(entry: string, syntax: AttributeSyntax): AttributeTest {
+  const at = entry.search(entry.includes('=') ? /=/ : /:/);
+  const left = entry.slice(0, Math.max(at, 0)).trimEnd();
+  const name = left.replace(/!$/u, '').trimEnd();
+  // A policy that was stored before must stay readable.
+  if (name.length <= syntax.prefix.length) return parseEntry(entry, syntax, /[=:]/);
+  const negated = left.endsWith('!') ? '!' : '';
+  return readTest(`${name}${negated}=${entry.slice(at + 1).trim()}`, name.length + negated.length, syntax);
 }
 
 /**

@@ -132,6 +132,27 @@ describe('a policy filter', () => {
     ).toEqual([[equals('arc_location_identity', 'locations/5eef'), equals('a', 'b', true)], [equals('c', 'd:e')]]);
   });
 
+  it.each<[string, AttributeTest]>([
+    ['attributes.confidential != yes', equals('confidential', 'yes', true)],
+    ['attributes.confidential\t=  yes ', equals('confidential', 'yes')],
+    ['attributes.call type = first line', equals('call type', 'first line')],
+    ['attributes.a != *', filled('a', true)],
+    ['attributes.arc_display_type : call', equals('arc_display_type', 'call')],
+    ['attributes.a !: b', equals('a', 'b', true)],
+    ['attributes.a ! = b', equals('a', 'b', true)],
+    ['attributes. =b', equals(' ', 'b')],
+  ])('gives white space around the operator of %j no meaning', (entry, test) => {
+    expect(parsePolicyFilter([{ or: [entry] }], POLICY)).toEqual([[test]]);
+  });
+
+  it.each<[string, AttributeTest]>([
+    ['attributes.dc:creator=fred', equals('dc:creator', 'fred')],
+    ['attributes.dc:creator!=fred', equals('dc:creator', 'fred', true)],
+    ['attributes.url:https://a.example/b', equals('url', 'https://a.example/b')],
+  ])('takes a colon for = only in an entry without one: %s', (entry, test) => {
+    expect(parsePolicyFilter([{ or: [entry] }], POLICY)).toEqual([[test]]);
+  });
+
   it('reads entries without a prefix where there is none, as in user_attributes', () => {
     expect(
       parsePolicyFilter([{ or: ['group:maintainers', 'email=a@example.com'] }], { field: 'u', prefix: '' }),
