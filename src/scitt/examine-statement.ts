@@ -1,9 +1,14 @@
 import { evidenceAlgorithm, type SignatureAlgorithm } from '../core/cose/algorithms.js';
 import type { CborMap, CborValue } from '../core/cose/cbor.js';
 import { Claim, CONFIRMATION_KEY, Header } from '../core/cose/labels.js';
-import { decodeSign1 } from '../core/cose/sign1.js';
+import { decodeSign1, type Sign1 } from '../core/cose/sign1.js';
 import { VerificationError } from '../core/errors.js';
-import { type ReadStatement, readStatement, STATEMENT_HEADERS } from '../core/statement/signed-statement.js';
+import {
+  checkPayloadHash,
+  type ReadStatement,
+  readStatement,
+  STATEMENT_HEADERS,
+} from '../core/statement/signed-statement.js';
 import { statementEntry } from '../core/statement/statement-entry.js';
 import { nodeSha256 } from '../platform/node-sha256.js';
 import { isPlainText } from '../platform/plain-text.js';
@@ -44,7 +49,8 @@ export function examineStatement(submitted: Uint8Array): ExaminedStatement {
   checkCritical(sign1.protectedHeader, sign1.unprotectedHeader);
   const { payload } = sign1;
   if (payload === null || payload.length === 0)
-    throw new StatementRefused('Payload Missing', 'The statement must carry its payload.');
+    throw new StatementRefused('Payload Missing', 'The statement must carry its payload, and it must not be empty.');
+  checkEnvelope(sign1);
   return {
     submitted,
     entry,
@@ -79,6 +85,15 @@ function checkCritical(protectedHeader: CborMap, unprotectedHeader: CborMap): vo
       (label) => typeof label === 'number' && STATEMENT_HEADERS.includes(label) && protectedHeader.has(label),
     );
   if (!known) throw new StatementRefused('Rejected', 'The statement marks a header critical that is not understood.');
+}
+
+function checkEnvelope(sign1: Sign1): void {
+  try {
+    checkPayloadHash(sign1);
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    throw new StatementRefused('Rejected', `The statement contradicts itself: ${error.message}.`);
+  }
 }
 
 function claim(value: string | undefined, name: string): string {

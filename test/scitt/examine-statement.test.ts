@@ -13,6 +13,12 @@ const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));
 const joined = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
 const headers = (...entries: [number, CborValue | undefined][]) => ({ headers: new Map(entries) });
 
+/** A hash envelope under the registered label. */
+const envelope = (algorithm: number, payload: Uint8Array, ...more: [number, CborValue][]) => ({
+  ...headers([258, algorithm], [-6800, undefined], ...more),
+  payload,
+});
+
 /** Depth as the CBOR of arrays inside each other. */
 function nested(depth: number): Uint8Array {
   return joined(new Uint8Array(depth).fill(0x81), bytes('00'));
@@ -68,6 +74,17 @@ const REFUSED: [string, string, Uint8Array][] = [
     'an unprotected algorithm',
     sampleStatement(issuer, { ...headers([1, undefined]), unprotected: new Map([[1, -7]]) }),
   ],
+  ['Rejected', 'a payload that is no digest of its hash', sampleStatement(issuer, envelope(-16, new Uint8Array(31)))],
+  [
+    'Rejected',
+    'a payload that is a digest of another hash',
+    sampleStatement(issuer, envelope(-44, new Uint8Array(32))),
+  ],
+  [
+    'Rejected',
+    'a critical hash that is not understood',
+    sampleStatement(issuer, envelope(-18, new Uint8Array(16), [2, [258]])),
+  ],
   ['Payload Missing', 'a detached payload', sampleStatement(issuer, { payload: null })],
   ['Payload Missing', 'an empty payload', sampleStatement(issuer, { payload: new Uint8Array(0) })],
   ['Rejected', 'no claims', sampleStatement(issuer, headers([15, undefined]))],
@@ -107,6 +124,8 @@ describe('a statement', () => {
     ['private labels, claims at 15', {}],
     ['private labels, claims at 13', { claimsLabel: 13 }],
     ['IANA labels', headers([258, -16], [259, 'application/vcon+json'], [-6800, undefined], [-6801, undefined])],
+    ['a digest of SHA-384', envelope(-43, new Uint8Array(48), [2, [258]])],
+    ['a hash that is not understood and not critical', envelope(-18, new Uint8Array(16))],
     ['a location of null and a meta-map with a number', headers([-6801, null])],
     ['the same claims at 13 as at 15', headers([13, sampleHeader(issuer).get(15)])],
     ['a token at 13, which is not claims', headers([13, new Uint8Array(8)])],

@@ -39,6 +39,18 @@ const registered = ({ publicKey }: SampleIssuer, kid?: string) =>
   anchor(readTrustAnchor({ issuer: ISSUER, public_key: publicKey.export({ format: 'jwk' }) as never, kid }));
 const trusted = (ca: SampleCertificate) => anchor(readTrustAnchor({ certificate: ca.pem }));
 
+/** The hashes of an x5t, by their COSE numbers. */
+const SHA2 = [
+  [-16, 'sha256'],
+  [-43, 'sha384'],
+  [-44, 'sha512'],
+] as const;
+
+const thumbprint = (certificate: Uint8Array, algorithm: number, name: string): CborValue => [
+  algorithm,
+  new Uint8Array(createHash(name).update(certificate).digest()),
+];
+
 const NOTHING: KeySources = { issuerKeys: [], authorities: [], selfAsserted: true, reserved: [], nowMs: NOW };
 
 /** How the key was found, or why not. */
@@ -193,8 +205,25 @@ describe('a chain of certificates', () => {
         unprotected,
       });
     expect(await resolved(named(x5t), sources)).toBe('x5chain');
-    expect(await resolved(named([-16, new Uint8Array(32)]), sources)).toMatch('no protected x5t');
-    expect(await resolved(named([-15, x5t[1]!]), sources)).toMatch('no protected x5t');
+    for (const [algorithm, name] of SHA2)
+      expect(await resolved(named(thumbprint(signer.der, algorithm, name)), sources)).toBe('x5chain');
+    expect(await resolved(named([-16, new Uint8Array(32)]), sources)).toMatch('another certificate');
+    expect(await resolved(named([-15, x5t[1]!]), sources)).toMatch('algorithm of x5t');
+  });
+
+  it('is refused, protected as it is, when the thumbprint beside it is another certificate’s or cannot be checked', async () => {
+    const signer = sampleCertificate({ ...SIGNS, issuedBy: root });
+    const sources = { authorities: [trusted(root)] };
+    const named = (x5t: CborValue, critical?: CborValue) =>
+      signedBy(signer, signer.der, {
+        headers: new Map<number, CborValue | undefined>([[34, x5t], ...(critical ? [[2, critical] as const] : [])]),
+      });
+    for (const [algorithm, name] of SHA2) {
+      expect(await resolved(named(thumbprint(signer.der, algorithm, name), [34]), sources)).toBe('x5chain');
+      expect(await resolved(named(thumbprint(root.der, algorithm, name)), sources)).toMatch('another certificate');
+    }
+    expect(await resolved(named([-15, new Uint8Array(8)]), sources)).toMatch('algorithm of x5t');
+    expect(await resolved(named('a thumbprint'), sources)).toMatch('algorithm of x5t');
   });
 
   it('is refused where it does not hold', async () => {

@@ -1,15 +1,19 @@
 // The one table of algorithms: COSE numbers, JOSE names, hashes and curves. Everything else derives from it.
 
-/** COSE numbers of signature algorithms (RFC 9053 section 2, RFC 8230 section 2, RFC 8812). */
+/** COSE numbers of signature algorithms (RFC 9053 section 2, RFC 8230 section 2, RFC 8812, RFC 9864 section 2.2). */
 export const Algorithm = {
   es256: -7,
   eddsa: -8,
+  esp256: -9,
+  ed25519: -19,
   es384: -35,
   es512: -36,
   ps256: -37,
   ps384: -38,
   ps512: -39,
   es256k: -47,
+  esp384: -51,
+  esp512: -52,
   rs256: -257,
 } as const;
 
@@ -70,7 +74,10 @@ export const CURVES = {
   },
 } as const satisfies Readonly<Record<string, Curve>>;
 
-/** A signature algorithm. A curve's keys have one algorithm; an RSA key has those of its scheme. */
+/**
+ * A signature algorithm. A curve's keys have one algorithm, under the number that leaves the curve to the key and under the
+ * one that names it (RFC 9864); an RSA key has those of its scheme.
+ */
 export interface SignatureAlgorithm {
   /** The JOSE name. */
   readonly name: string;
@@ -83,12 +90,16 @@ export interface SignatureAlgorithm {
   readonly curve?: keyof typeof CURVES;
 }
 
-/** The algorithms that evidence may be signed with; we sign with ES256 and EdDSA. */
+/** The algorithms that evidence may be signed with, a curve's usual number first; we sign with ES256 and EdDSA. */
 export const EVIDENCE_ALGORITHMS = [
   { name: 'ES256', number: Algorithm.es256, scheme: 'ECDSA', hash: 'SHA-256', curve: 'P-256' },
   { name: 'ES384', number: Algorithm.es384, scheme: 'ECDSA', hash: 'SHA-384', curve: 'P-384' },
   { name: 'ES512', number: Algorithm.es512, scheme: 'ECDSA', hash: 'SHA-512', curve: 'P-521' },
   { name: 'EdDSA', number: Algorithm.eddsa, scheme: 'EdDSA', curve: 'Ed25519' },
+  { name: 'ESP256', number: Algorithm.esp256, scheme: 'ECDSA', hash: 'SHA-256', curve: 'P-256' },
+  { name: 'ESP384', number: Algorithm.esp384, scheme: 'ECDSA', hash: 'SHA-384', curve: 'P-384' },
+  { name: 'ESP512', number: Algorithm.esp512, scheme: 'ECDSA', hash: 'SHA-512', curve: 'P-521' },
+  { name: 'Ed25519', number: Algorithm.ed25519, scheme: 'EdDSA', curve: 'Ed25519' },
   { name: 'PS256', number: Algorithm.ps256, scheme: 'RSASSA-PSS', hash: 'SHA-256' },
   { name: 'PS384', number: Algorithm.ps384, scheme: 'RSASSA-PSS', hash: 'SHA-384' },
   { name: 'PS512', number: Algorithm.ps512, scheme: 'RSASSA-PSS', hash: 'SHA-512' },

@@ -88,6 +88,10 @@ function rsaMembers(key: CborMap): Record<string, unknown> {
   return { kty: 'RSA', n, e, ...(known ? { alg: known[0] } : {}) };
 }
 
+function isAlgorithmOf({ numbers, names }: ReturnType<typeof curveRules>, alg: CborValue | undefined): boolean {
+  return alg === undefined || numbers.includes(alg as number) || names.includes(alg as string);
+}
+
 function curveMembers(key: CborMap): Record<string, unknown> {
   const crv = curveName(key.get(KeyParameter.crv));
   const kty = key.get(KeyParameter.kty);
@@ -95,8 +99,7 @@ function curveMembers(key: CborMap): Record<string, unknown> {
   const rules = crv && curveRules(crv);
   const keyTypes: readonly (CborValue | undefined)[] =
     rules?.kty === 'EC' ? [KeyType.ec2, 'EC', 'EC2'] : [KeyType.okp, 'OKP'];
-  if (!rules || !keyTypes.includes(kty) || (alg !== undefined && alg !== rules.alg && alg !== rules.algName))
-    throw unsupported();
+  if (!rules || !keyTypes.includes(kty) || !isAlgorithmOf(rules, alg)) throw unsupported();
   return {
     kty: rules.kty,
     crv,

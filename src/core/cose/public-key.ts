@@ -31,18 +31,26 @@ export type CurveName = EcPublicJwk['crv'] | OkpPublicJwk['crv'];
 export const KNOWN_KEYS = 'P-256, P-384, P-521, Ed25519 or RSA of 2048 to 8192 bits';
 
 interface CurveRules extends Curve {
-  /** The one COSE algorithm of its keys, and the algorithm's JOSE name. */
+  /** The one COSE algorithm of its keys under its usual number, and the algorithm's JOSE name. */
   readonly alg: number;
   readonly algName: string;
+  /** Every number of that algorithm, and every name. */
+  readonly numbers: readonly number[];
+  readonly names: readonly string[];
 }
 
-const RULES = Object.fromEntries(
-  EVIDENCE_ALGORITHMS.flatMap((algorithm) => {
-    if (!('curve' in algorithm)) return [];
-    const { curve, number: alg, name: algName } = algorithm;
-    return [[curve, { ...CURVES[curve], alg, algName }]];
-  }),
-) as Readonly<Record<CurveName, CurveRules>>;
+function rulesOf(curve: CurveName): CurveRules {
+  const algorithms = EVIDENCE_ALGORITHMS.filter((each) => 'curve' in each && each.curve === curve);
+  const [numbers, names] = [algorithms.map(({ number }) => number), algorithms.map(({ name }) => name)];
+  return { ...CURVES[curve], alg: numbers[0]!, algName: names[0]!, numbers, names };
+}
+
+const RULES: Readonly<Record<CurveName, CurveRules>> = {
+  'P-256': rulesOf('P-256'),
+  'P-384': rulesOf('P-384'),
+  'P-521': rulesOf('P-521'),
+  Ed25519: rulesOf('Ed25519'),
+};
 
 /** The curves of keys that sign evidence. */
 export const CURVE_NAMES = Object.keys(RULES) as readonly CurveName[];
@@ -52,9 +60,9 @@ export function curveRules(crv: CurveName): CurveRules {
   return RULES[crv];
 }
 
-/** COSE numbers of the algorithms that a key may sign with: one for a curve, those of RSASSA-PSS, or the one it names. */
+/** COSE numbers of the algorithms that a key may sign with: those of its curve, those of RSASSA-PSS, or the one it names. */
 export function keyAlgorithms(key: PublicJwk): readonly number[] {
-  if (key.kty !== 'RSA') return [curveRules(key.crv).alg];
+  if (key.kty !== 'RSA') return curveRules(key.crv).numbers;
   return key.alg === undefined ? Object.values(RSA_ALGORITHMS) : [RSA_ALGORITHMS[key.alg]!];
 }
 
@@ -97,7 +105,7 @@ function rsaJwk(jwk: Readonly<Record<string, unknown>>): RsaPublicJwk {
 function curveJwk(jwk: Readonly<Record<string, unknown>>): EcPublicJwk | OkpPublicJwk {
   const { kty, crv, x, y, alg } = jwk;
   const rules = typeof crv === 'string' && Object.hasOwn(RULES, crv) ? RULES[crv as CurveName] : undefined;
-  if (!rules || rules.kty !== kty || (alg !== undefined && alg !== rules.algName && alg !== crv)) throw unsupported();
+  if (!rules || rules.kty !== kty || (alg !== undefined && !rules.names.includes(alg as string))) throw unsupported();
   const names = named(jwk, alg === undefined ? undefined : rules.algName);
   return crv === 'Ed25519'
     ? { kty: 'OKP', crv, x: coordinate(x, rules.width), ...names }

@@ -1,6 +1,6 @@
+import { sha256, sha384, sha512 } from '@noble/hashes/sha2.js';
 import { equalBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
-import { sha256 } from '../sha256.js';
 import { HashAlgorithm } from './algorithms.js';
 import type { CborValue } from './cbor.js';
 import { Header } from './labels.js';
@@ -10,6 +10,13 @@ type Headers = Pick<Sign1, 'protectedHeader' | 'unprotectedHeader'>;
 
 /** Certificates of a chain, the authority's own not counted. */
 export const MAX_CHAIN = 8;
+
+/** The hashes that an x5t may be made with, by their COSE numbers. */
+const THUMBPRINTS = new Map<unknown, (certificate: Uint8Array) => Uint8Array>([
+  [HashAlgorithm.sha256, sha256],
+  [HashAlgorithm.sha384, sha384],
+  [HashAlgorithm.sha512, sha512],
+]);
 
 function invalid(reason: string): VerificationError {
   return new VerificationError('certificate_invalid', `x5chain (33): ${reason}`);
@@ -24,7 +31,7 @@ export function namesCertificate({ protectedHeader, unprotectedHeader }: Headers
 
 /**
  * The certificates (DER) that a message brings for its signer, the signer's first (RFC 9360 section 2); nothing in them is
- * checked. An unprotected chain counts only with a protected x5t (34), SHA-256, that names its first certificate.
+ * checked. A protected x5t (34) must name the first certificate; an unprotected chain counts only with one.
  * @throws {VerificationError} `certificate_invalid`
  */
 export function certificateChain({ protectedHeader, unprotectedHeader }: Headers): readonly Uint8Array[] {
@@ -33,12 +40,17 @@ export function certificateChain({ protectedHeader, unprotectedHeader }: Headers
   const isCertificate = (each: CborValue | undefined): each is Uint8Array => each instanceof Uint8Array;
   if (list.length === 0 || list.length > MAX_CHAIN || !list.every(isCertificate))
     throw invalid(`it must hold 1 to ${MAX_CHAIN} certificates`);
-  if (!protectedHeader.has(Header.x5chain)) checkThumbprint(protectedHeader.get(Header.x5t), list[0]!);
+  const isNamed = protectedHeader.has(Header.x5t);
+  if (!isNamed && !protectedHeader.has(Header.x5chain))
+    throw invalid('it is unprotected, and no protected x5t (34) names its first certificate');
+  if (isNamed) checkThumbprint(protectedHeader.get(Header.x5t), list[0]!);
   return list;
 }
 
 function checkThumbprint(x5t: CborValue | undefined, certificate: Uint8Array): void {
-  const [algorithm, hash] = Array.isArray(x5t) ? x5t : [];
-  if (algorithm !== HashAlgorithm.sha256 || !(hash instanceof Uint8Array) || !equalBytes(hash, sha256(certificate)))
-    throw invalid('it is unprotected, and no protected x5t (34) with SHA-256 names its first certificate');
+  const [algorithm, thumbprint] = Array.isArray(x5t) ? x5t : [];
+  const hash = THUMBPRINTS.get(algorithm);
+  if (!hash) throw invalid('the algorithm of x5t (34) must be -16, -43 or -44 (SHA-256, SHA-384 or SHA-512)');
+  if (!(thumbprint instanceof Uint8Array) || !equalBytes(thumbprint, hash(certificate)))
+    throw invalid('x5t (34) names another certificate than its first one');
 }

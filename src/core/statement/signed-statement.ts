@@ -1,3 +1,4 @@
+import { HASHES } from '../cose/algorithms.js';
 import type { CborMap, CborValue } from '../cose/cbor.js';
 import { equalCbor } from '../cose/equal-cbor.js';
 import { Claim, HASHED_STATEMENT_TYPE, Header } from '../cose/labels.js';
@@ -120,6 +121,22 @@ function checkEnvelope(sign1: Sign1): void {
   if (!sign1.protectedHeader.has(Header.payloadHashAlg)) return;
   if (sign1.protectedHeader.has(Header.contentType) || sign1.unprotectedHeader.has(Header.contentType))
     throw new VerificationError('malformed', 'a hash envelope has a content type (3)');
+}
+
+/**
+ * Checks that the payload of a hash envelope under the registered label (258) is as long as a digest of its algorithm.
+ * Apart from reading: what an earlier version has registered must stay readable.
+ * @throws {VerificationError} `malformed`, or `unsupported` for an unknown algorithm that is critical
+ */
+export function checkPayloadHash({ protectedHeader, payload }: Sign1): void {
+  const alg = protectedHeader.get(Header.payloadHashAlg);
+  if (alg === undefined) return;
+  const hash = Object.values(HASHES).find((known) => known.alg === alg);
+  const critical = protectedHeader.get(Header.crit);
+  if (!hash && Array.isArray(critical) && critical.includes(Header.payloadHashAlg))
+    throw new VerificationError('unsupported', 'a critical hash algorithm (258) is not understood');
+  if (hash && payload && payload.length !== hash.length)
+    throw new VerificationError('malformed', `the payload of a hash envelope is no ${hash.name} digest`);
 }
 
 /**

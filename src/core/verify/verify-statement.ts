@@ -4,7 +4,12 @@ import { decodeSign1, type Sign1Message } from '../cose/sign1.js';
 import { keyHasKid, verifySign1 } from '../cose/verify-sign1.js';
 import { certificateChain, namesCertificate } from '../cose/x5chain.js';
 import { type VerificationCode, VerificationError } from '../errors.js';
-import { type ReadStatement, readStatement, STATEMENT_HEADERS } from '../statement/signed-statement.js';
+import {
+  checkPayloadHash,
+  type ReadStatement,
+  readStatement,
+  STATEMENT_HEADERS,
+} from '../statement/signed-statement.js';
 import type { IssuerTrust } from './trust.js';
 
 /** What a log is proven to hold of a statement's registration. */
@@ -90,6 +95,7 @@ export async function verifyStatement(
   const read = readStatement(statement);
   const { sign1 } = read;
   if (!sign1.payload) throw new VerificationError('malformed', 'the statement has no payload');
+  checkPayloadHash(sign1);
   const { keys, invalid, ...found } = candidates(read, trust, registration);
   const { verifySignature } = trust;
   const check = {

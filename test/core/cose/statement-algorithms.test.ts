@@ -25,7 +25,7 @@ function sample(name: keyof typeof ALGORITHMS) {
 
 /** The numbers that no part of a signature reaches, by the algorithm that they are of. */
 function outOfRange(name: keyof typeof ALGORITHMS, length: number): Uint8Array | undefined {
-  if (name === 'EdDSA') return undefined;
+  if (name === 'EdDSA' || name === 'Ed25519') return undefined;
   return new Uint8Array(length).fill(0xff);
 }
 
@@ -46,6 +46,18 @@ describe('a statement that may be registered verifies offline, and only as it wa
     const turned = signature.slice();
     turned[turned.length - 1]! ^= 1;
     await refused({ signature: turned }, 'statement_signature_invalid');
+  });
+
+  it('unless its payload is no digest of the hash that it names', async () => {
+    const { issuer, jwk } = sample('ES256');
+    const headers = new Map<number, number | undefined>([
+      [258, -16],
+      [-6800, undefined],
+    ]);
+    const issuerKeys = [publicJwk({ ...jwk, kid: 'testkey' })];
+    await verifyStatement(sampleStatement(issuer, { headers }), { issuerKeys });
+    const short = sampleStatement(issuer, { headers, payload: utf8('short') });
+    await expect(verifyStatement(short, { issuerKeys })).rejects.toMatchObject({ code: 'malformed' });
   });
 
   it.each(['PS256', 'PS384', 'PS512'] as const)(
@@ -90,6 +102,8 @@ describe('a statement that may be registered verifies offline, and only as it wa
       const code = 'algorithm_not_allowed';
       for (const [other, issuer] of issuers) {
         const jwk = issuer.publicKey.export({ format: 'jwk' });
+        // The same algorithm by its other number.
+        if (jwk.crv !== undefined && jwk.crv === sample(name).jwk.crv) continue;
         const restricted = publicJwk({ ...jwk, kid: 'testkey', alg: other });
         if (other === name) continue;
         const refused = expect(verifyStatement(statement, { issuerKeys: [restricted] })).rejects;

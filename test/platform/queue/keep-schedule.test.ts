@@ -65,10 +65,10 @@ describe.concurrent.each(backends)('a schedule on $name', ({ open }) => {
     },
   );
 
-  it.concurrent.for([
+  it.concurrent.for<[string, 'completed' | 'delayed', () => Promise<unknown>]>([
     ['done early', 'completed', async () => undefined],
     ['tried early, and put off by years,', 'delayed', () => Promise.reject(new Error('not with this clock'))],
-  ] as const)(
+  ])(
     'of a pattern whose next run was %s by a wrong clock is made again',
     { timeout: 60_000 },
     async ([, state, run], { expect }) => {
