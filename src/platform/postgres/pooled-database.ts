@@ -5,7 +5,7 @@ import type { Database, Decided, Scope, SqlStatement, Tx } from './database.js';
 import { executeAll } from './execute-all.js';
 import { heldSettings } from './service-role.js';
 import { createStatementNames, isNameRefused, type StatementNames } from './statement-names.js';
-import { isRetried, wasNotSent } from './transient-errors.js';
+import { DatabaseReadOnly, isRetried, wasNotSent } from './transient-errors.js';
 import { withWideIntegers } from './wide-integers.js';
 
 const ATTEMPTS = 5;
@@ -162,7 +162,10 @@ async function attempt<T>({ pool, disk, names }: Place, { begin, onlyReads, work
   } catch (error) {
     ended = true;
     const known = await outcomeKnown(ending);
+    const isStandby = isReadOnly(error) && !full && !onlyReads;
+    broken ||= isStandby;
     await rollBack();
+    if (isStandby) throw new DatabaseReadOnly();
     throw refusedWrite(
       known || error instanceof CommitFailed ? error : new CommitFailed('', { cause: error }),
       disk,
@@ -192,6 +195,19 @@ function together(statements: Iterable<SqlStatement>, beforeCommit?: () => Promi
       commit();
     });
   };
+}
+
+/** @throws {DatabaseReadOnly} and every error of a database that does not answer; that connection is not used again */
+async function requireWritable(pool: Pool): Promise<void> {
+  const client = await pool.connect();
+  let isWritable = false;
+  try {
+    const { rows } = await client.query(`SELECT current_setting('transaction_read_only') = 'off' AS writable`);
+    isWritable = rows[0].writable;
+  } finally {
+    client.release(!isWritable);
+  }
+  if (!isWritable) throw new DatabaseReadOnly();
 }
 
 /** Work whose last statements go out with the commit. */
@@ -243,9 +259,7 @@ export function pooledDatabase(parts: {
     commitTogether: (scope, statements, beforeCommit) =>
       inTransaction(place, scope, together(statements, beforeCommit)),
     commitDecided: (scope, work) => inTransaction(place, scope, decided(work)),
-    async ping() {
-      await pool.query('SELECT 1');
-    },
+    ping: () => requireWritable(pool),
     close() {
       closing ??= parts.end();
       return closing;

@@ -18,6 +18,18 @@ const NOT_SENT = /^Client has encountered a connection error and is not queryabl
 /** No connection was free, or no answer came, in time: retrying would only wait as long again. */
 const TOO_LATE = /^(timeout exceeded when trying to connect|Query read timeout)/;
 
+/**
+ * The connection leads to a server that only reads: after a fail-over, to what was the primary before. Another connection may
+ * lead to the new one.
+ */
+export class DatabaseReadOnly extends Error {
+  override readonly name = 'DatabaseReadOnly';
+
+  constructor() {
+    super('the database only reads: it is a standby, or default_transaction_read_only is on');
+  }
+}
+
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -39,7 +51,7 @@ export function wasNotSent(error: unknown): boolean {
 
 /** True if a transaction that failed with this error, before its commit was sent, can be retried. */
 export function isRetried(error: unknown): boolean {
-  return RETRIED.has(codeOf(error)) || isBrokenConnection(error);
+  return RETRIED.has(codeOf(error)) || isBrokenConnection(error) || error instanceof DatabaseReadOnly;
 }
 
 /** True if the database, not the request, is at fault: the caller should try again later. */
