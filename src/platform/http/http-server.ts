@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.js';
 import { boundConnections, type ConnectionLimits, USUAL_LIMITS } from './connection-bounds.js';
 import { messagesOf } from './create-express.js';
+import { drainConnections } from './drain-connections.js';
 import { errorBody } from './error-reply.js';
 import { originForm } from './origin-form.js';
 import { inTurn } from './pipelined-requests.js';
@@ -16,7 +17,7 @@ export interface HttpServer {
   /** Base URL of the address listened on. */
   readonly url: string;
   readonly port: number;
-  /** Refuses new connections, ends idle ones, and resolves when the requests in progress are answered. */
+  /** Refuses new connections, answers what is on its way, and resolves when all connections are closed. */
   close(): Promise<void>;
 }
 
@@ -69,6 +70,7 @@ export async function listen(
       })
     : createServer({ ...BOUNDS, ...messages });
   const closeIdle = boundConnections(server, address.connections ?? USUAL_LIMITS);
+  const drain = drainConnections(server, closeIdle);
   const pace = paceResponses(server, address.pace);
   server.on(
     'request',
@@ -97,11 +99,7 @@ export async function listen(
   return {
     url: `${certificate ? 'https' : 'http'}://${host}:${port}`,
     port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        closeIdle();
-      }),
+    close: drain,
   };
 }
 
