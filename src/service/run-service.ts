@@ -26,9 +26,11 @@ export async function runService(environment: Environment, withDemo = false): Pr
     const config = withDemo ? await demoConfig(environment) : parseConfig(environment);
     const logger = createLogger(config.logLevel, { format: config.logFormat });
     const service = await startService(config, { openLedgerThread, logger });
-    stopOnSignal(service);
+    stopOnSignal(service, logger);
     const demo = withDemo ? await demoLines(config, service, logger) : [];
-    process.stdout.write(`${[...startLines(config, service), ...demo, 'Stop with Ctrl-C or SIGTERM'].join('\n')}\n`);
+    process.stdout.write(
+      `${[...startLines(config, service, await readCredentials(config.dataDir)), ...demo, 'Stop with Ctrl-C or SIGTERM'].join('\n')}\n`,
+    );
   } catch (error) {
     const wrongConfig = error instanceof ConfigError;
     const what = wrongConfig ? 'The configuration is wrong' : 'vcon-archivist could not start';
@@ -73,28 +75,40 @@ async function demoLines(
 }
 
 /** The one place in the service that handles signals. */
-function stopOnSignal(service: RunningService): void {
+function stopOnSignal(service: RunningService, logger: Logger): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
     // A part that does not stop in time must not keep the process running: everything acknowledged is in the database.
-    setTimeout(() => process.exit(EXIT_FAILED), STOP_WITHIN_MS).unref();
+    setTimeout(() => {
+      logger.error({ waited_ms: STOP_WITHIN_MS }, 'a part did not stop in time, such as an upload: the process ends');
+      process.exit(EXIT_FAILED);
+    }, STOP_WITHIN_MS).unref();
     service.close().then(
       () => process.exit(0),
-      () => process.exit(EXIT_FAILED),
+      (error: unknown) => {
+        logger.error({ err: error }, 'the service did not stop cleanly');
+        process.exit(EXIT_FAILED);
+      },
     );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 }
 
-function startLines(config: StartSettings, service: RunningService): string[] {
+function startLines(
+  config: StartSettings,
+  service: RunningService,
+  held: Awaited<ReturnType<typeof readCredentials>>,
+): string[] {
+  const path = credentialsPath(config.dataDir);
+  const place = held ? path : `its credentials are not in ${config.dataDir}`;
   const credentials = service.firstOwner
     ? config.bootstrapClientSecret
       ? `First Owner: client id ${service.firstOwner.clientId}, with the secret from BOOTSTRAP_CLIENT_SECRET`
-      : `First Owner: client id ${service.firstOwner.clientId}, secret written to ${credentialsPath(config.dataDir)}`
-    : `First Owner: created at an earlier start (${credentialsPath(config.dataDir)})`;
+      : `First Owner: client id ${service.firstOwner.clientId}, secret written to ${path}`
+    : `First Owner: created at an earlier start (${place})`;
   const link = service.conserverLinkUrl ? `, its conserver plugin on ${service.conserverLinkUrl}` : '';
   const scanner = config.clamavUrl ? 'ClamAV' : 'no blob scanner (CLAMAV_URL is not set: blobs stay NOT_SCANNED)';
   return [

@@ -130,6 +130,10 @@ describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG
     expect([health.status, (health.json as { ready: boolean }).ready]).toEqual([200, true]);
     expect((await owner.get(path)).json['confirmation_status']).toBe('STORED');
     ledger = await start(role('ledger'));
+    // Nobody is sent to a file that is not there.
+    expect(ledger.program.written.out).toMatch(
+      /^First Owner: created at an earlier start \(its credentials are not in /m,
+    );
     await expectConfirmed(owner, path);
   });
 
