@@ -35,6 +35,7 @@ export function AssetCompliance({ asset, at, onGo }: ComplianceProps) {
       <p>
         <strong class={isCompliant ? 'good' : 'bad'}>{isCompliant ? TEXTS.isCompliant : TEXTS.isOutstanding}</strong>
       </p>
+      <p class="hint">{TEXTS.ofService}</p>
       <ul class="plain">
         {statements.map((statement) => {
           const policy = textOf(statement['compliance_policy_identity']);

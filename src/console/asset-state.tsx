@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import { AssetAttributes } from './asset-attributes.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import type { Json } from './json-members.js';
@@ -13,15 +14,20 @@ interface StateProps extends PlaceLink {
   readonly asset: string;
   /** The past time that is asked for; now if undefined. */
   readonly at: string | undefined;
+  /** Told of what is shown. */
+  onShown(attributes: Json): void;
 }
 
 /** What an asset is, or was at a past time, and where the public reads it. */
-export function AssetState({ asset, at, onGo }: StateProps) {
+export function AssetState({ asset, at, onShown, onGo }: StateProps) {
   const query = at === undefined ? '' : `?${new URLSearchParams({ at_time: at })}`;
   const { value, fault, reload } = useLoaded(
     () => readJson(`/archivist/v2/assets/${asset}${query}`) as Promise<Json>,
     [asset, query],
   );
+  useEffect(() => {
+    if (value) onShown((value['attributes'] ?? {}) as Json);
+  }, [value]);
   const shared = value && publicAsset(asset, value);
   // Who sees an event may see nothing of its asset, which is no fault.
   const isFault = fault && (at !== undefined || fault.reason !== 'absent');

@@ -1,8 +1,10 @@
 import { VerificationError } from '../core/errors.js';
 import { type EvidenceFile, evidenceFile } from '../core/evidence/evidence-file.js';
 import { UsageError } from '../core/evidence/usage-error.js';
+import { isAssetEvent, readEventDocument } from '../core/statement/event-document.js';
 import { jcs } from '../core/vcon/jcs.js';
 import { readJson as readDocument } from '../core/vcon/json-document.js';
+import { checkAssetAttributes } from '../core/verify/asset-attributes.js';
 import { contradiction, createVerdict, type Findings, notCovered } from '../core/verify/verdict.js';
 import { type CheckResult, checkEvidence, orProblem, type ReaderTrust } from './check-evidence.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
@@ -38,6 +40,13 @@ const FIXED = [
   'created_at',
 ];
 
+/** The state of an asset as the page shows it. */
+export interface ShownState {
+  readonly attributes: Json;
+  /** Whether the page has every event of the asset until then. */
+  readonly isWhole: boolean;
+}
+
 /** The evidence of one event, or why there is none. */
 type Fetched = { readonly file: EvidenceFile } | { readonly open: Partial<Findings> };
 
@@ -46,15 +55,17 @@ const wait = (seconds: number) => new Promise((resume) => setTimeout(resume, sec
 /**
  * Fetches the evidence of events by the public interface and checks it for a reader, with the reader's own file if there
  * is one. An event without evidence, or with evidence of other events, leaves the result incomplete. An event that was shown otherwise than its evidence
- * says refuses it.
+ * says refuses it. Attributes of an asset that are not what the proven events made of them leave it incomplete.
+ * @param state of the asset whose page it is; undefined for any other page
  */
 export function checkConversation(
   events: readonly RecordedEvent[],
   document: HashedFile | undefined,
   reader: ReaderTrust,
   progress: (done: string) => void,
+  state?: ShownState,
 ): Promise<CheckResult> {
-  return orProblem(() => answer(events, document, reader, progress));
+  return orProblem(() => answer(events, document, reader, progress, state));
 }
 
 async function answer(
@@ -62,6 +73,7 @@ async function answer(
   document: HashedFile | undefined,
   reader: ReaderTrust,
   progress: (done: string) => void,
+  state: ShownState | undefined,
 ): Promise<CheckResult> {
   const fetched = await fetchAll(events, progress);
   const bundles = fetched.flatMap((each) => ('file' in each ? [each.file] : []));
@@ -73,7 +85,8 @@ async function answer(
   const shown = await Promise.all(
     fetched.flatMap((each, at) => ('file' in each ? [shownOtherwise(events[at]!, each.file)] : [])),
   );
-  return { ...result, verdict: createVerdict(result.verdict, ...open, ...shown) };
+  const made = state ? await madeOtherwise(state, open.length === 0, bundles) : {};
+  return { ...result, verdict: createVerdict(result.verdict, ...open, ...shown, made) };
 }
 
 async function fetchAll(events: readonly RecordedEvent[], progress: (done: string) => void): Promise<Fetched[]> {
@@ -124,6 +137,28 @@ async function shownOtherwise(event: RecordedEvent, bundle: EvidenceFile): Promi
   });
   if (member === undefined) return {};
   return contradiction(bundle.path, new VerificationError('event_mismatch', CONSOLE_TEXTS.differs, member));
+}
+
+/**
+ * The attributes that the reader has seen have to be what the events made of them. An event that was accepted after the
+ * events were read and before the attributes is no forgery, so that a difference refuses nothing.
+ */
+async function madeOtherwise(
+  { attributes, isWhole }: ShownState,
+  hasAll: boolean,
+  bundles: readonly EvidenceFile[],
+): Promise<Partial<Findings>> {
+  const unproven = (why: string) => notCovered(CONSOLE_TEXTS.attributesPiece, 'unproven', why);
+  if (!isWhole || !hasAll) return unproven(CONSOLE_TEXTS.attributesOfPart);
+  const files = await Promise.all(bundles.map(async ({ folder }) => folder?.file('event.json')));
+  try {
+    const events = files.map((bytes) => readEventDocument(parsed(bytes ?? new Uint8Array())));
+    checkAssetAttributes(attributes, events.filter(isAssetEvent));
+    return {};
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    return unproven(CONSOLE_TEXTS.attributesDiffer(error.message));
+  }
 }
 
 function parsed(bytes: Uint8Array): Json | undefined {

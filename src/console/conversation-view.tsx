@@ -1,17 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AssetCompliance } from './asset-compliance.js';
 import { AssetState } from './asset-state.js';
-import { checkConversation } from './check-conversation.js';
+import { checkConversation, type ShownState } from './check-conversation.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { readConversation, type Wanted } from './conversation.js';
 import { eventNames } from './event-names.js';
 import type { EventPage } from './event-stream.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import type { HashedFile } from './hashed-file.js';
+import type { Json } from './json-members.js';
 import { encodeManifest } from './kept-trust.js';
+import { Moment } from './moment.js';
 import type { PlaceLink } from './place-link.js';
 import { PublicPages } from './public-page.js';
 import { assetOf, type RecordedEvent } from './recorded-event.js';
+import { isOnItsOwnWord } from './result-view.js';
 import { readJson, Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
 import { StatedCheck } from './stated-check.js';
@@ -39,6 +42,8 @@ interface Loaded {
 export function ConversationView({ place, file, onFile, onBack, onGo }: ConversationProps) {
   const [{ page, isPart = false, fault }, setLoaded] = useState<Loaded>({});
   const [isStarted, setStarted] = useState(false);
+  const [isAnswered, setAnswered] = useState(false);
+  const [attributes, setAttributes] = useState<Json>();
   const title = useRef<HTMLHeadingElement>(null);
   const shown = useRef('');
   const load = (id: string) =>
@@ -57,6 +62,8 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
   useEffect(() => {
     shown.current = here;
     setStarted(false);
+    setAnswered(false);
+    setAttributes(undefined);
     setLoaded({});
     title.current?.focus();
     load(here);
@@ -81,17 +88,32 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
       </p>
       <h2 ref={title} tabIndex={-1} class="place">
         {CONSOLE_TEXTS[place.kind]} <Code text={place.id} />
+        {place.at !== undefined && (
+          <>
+            , {CONSOLE_TEXTS.asItWas} <Moment time={place.at} />
+          </>
+        )}
       </h2>
       {whole && events.length > 0 && (
-        <CheckView events={events} file={file} isStarted={isStarted} onStart={() => setStarted(true)} onFile={onFile} />
+        <CheckView
+          events={events}
+          file={file}
+          state={attributes && { attributes, isWhole: whole.isLast && whole.hidden.length === 0 }}
+          isStarted={isStarted}
+          onStart={() => setStarted(true)}
+          onAnswer={setAnswered}
+          onFile={onFile}
+        />
       )}
-      {place.kind === 'asset' && page && <AssetState asset={place.id} at={place.at} onGo={onGo} />}
+      {place.kind === 'asset' && page && (
+        <AssetState asset={place.id} at={place.at} onShown={setAttributes} onGo={onGo} />
+      )}
       {place.kind === 'asset' && events.length > 0 && <AssetCompliance asset={place.id} at={place.at} onGo={onGo} />}
       {place.kind !== 'asset' && whole && <PublicPages assets={assetsOf(events)} />}
       <section class="part">
         <h2>{CONSOLE_TEXTS.timeline}</h2>
         <p class="hint" role="status">
-          {page ? timelineText(page, isPart && !fault, isStarted) : fault ? '' : CONSOLE_TEXTS.loading}
+          {page ? timelineText(page, isPart && !fault, isAnswered) : fault ? '' : CONSOLE_TEXTS.loading}
         </p>
         {fault && <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={() => load(here)} />}
         {page?.hidden.map((why) => (
@@ -109,11 +131,11 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
   );
 }
 
-function timelineText({ events, isLast }: EventPage, isReading: boolean, isChecked: boolean): string {
+function timelineText({ events, isLast }: EventPage, isReading: boolean, isAnswered: boolean): string {
   if (isReading) return CONSOLE_TEXTS.reading(events.length);
   if (events.length === 0) return CONSOLE_TEXTS.notFound;
   const count = isLast ? CONSOLE_TEXTS.events(events.length) : CONSOLE_TEXTS.tooMany(events.length);
-  return `${count}. ${isChecked ? CONSOLE_TEXTS.timelineChecked : CONSOLE_TEXTS.timelineHelp}`;
+  return `${count}. ${isAnswered ? CONSOLE_TEXTS.timelineChecked : CONSOLE_TEXTS.timelineHelp}`;
 }
 
 /** The assets of events, each once. */
@@ -124,21 +146,32 @@ function assetsOf(events: readonly RecordedEvent[]): string[] {
 interface CheckProps {
   readonly events: readonly RecordedEvent[];
   readonly file: HashedFile | undefined;
+  readonly state: ShownState | undefined;
   readonly isStarted: boolean;
   onStart(): void;
+  /** Told whether there is an answer that says what is proven. */
+  onAnswer(isAnswered: boolean): void;
   onFile(file: File): void;
 }
 
 /** One button, the reader's trust, and the verdict. */
-function CheckView({ events, file, isStarted, onStart, onFile }: CheckProps) {
+function CheckView({ events, file, state, isStarted, onStart, onAnswer, onFile }: CheckProps) {
   const trust = useStatedTrust();
   const chooser = useRef<HTMLInputElement>(null);
   const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
-  const check = (tell: (done: string) => void) => checkConversation(events, file, trust.reader, tell);
-  const checked = useCheck(isReady ? check : undefined, [events, file, trust.own, isReady]);
+  const check = (tell: (done: string) => void) => checkConversation(events, file, trust.reader, tell, state);
+  const checked = useCheck(isReady ? check : undefined, [
+    events,
+    file,
+    state?.attributes,
+    state?.isWhole,
+    trust.own,
+    isReady,
+  ]);
   const { result } = checked;
   const { heading, ask } = useAnswerFocus(result);
   useEffect(() => {
+    onAnswer(result !== undefined && 'verdict' in result && !isOnItsOwnWord(result));
     if (result && 'root' in result && result.root && result.origin === 'pinned_root')
       trust.setManifest(encodeManifest(result.root.source));
   }, [result]);

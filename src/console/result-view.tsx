@@ -61,7 +61,7 @@ interface ResultProps {
 type Answered = Extract<CheckResult, { verdict: unknown }>;
 
 /** Nothing is refused, and nobody but the evidence vouches for its keys. */
-const isOnItsOwnWord = ({ origin, verdict }: Answered): boolean =>
+export const isOnItsOwnWord = ({ origin, verdict }: Answered): boolean =>
   origin === 'claimed_root' && verdict.outcome !== 'refused';
 
 /** Nothing is refused, and the reader did not say whose records are expected. */

@@ -54,7 +54,7 @@ export const TEXTS = {
   noKeysTitle: 'Keys are missing',
   notEvidenceTitle: 'Nothing to check',
   summary: {
-    verified: 'Every piece of evidence was checked, and every fact below is proven.',
+    verified: 'Every piece of evidence was checked, and every fact of this answer is proven.',
     refused: 'Something contradicts the proof. Do not rely on this evidence, and keep all files unchanged.',
     incomplete: 'Nothing false was found, but a piece could not be proven. Do not rely on that piece.',
   } satisfies Record<Outcome, string>,
@@ -82,6 +82,8 @@ export const TEXTS = {
   documentMissing: 'Do you have the conversation file? Add it, and the page says whether it is the one in the records.',
   operations: 'What was recorded',
   noOperation: 'Event',
+  eventType: 'Type',
+  assetName: 'Asset',
   asset: {
     title: (name: string) => name || 'Public asset',
     introduction: 'A public record. Anybody may read it and check it, without an account.',
