@@ -3,6 +3,7 @@ import { visibleText } from '../core/evidence/visible-text.js';
 import type { Claim, Facts } from '../core/verify/claim.js';
 import { asSentence } from './as-sentence.js';
 import { Code, EvidenceText } from './evidence-text.js';
+import { known, memberOf, textOf } from './json-members.js';
 import { Moment } from './moment.js';
 import type { Operation } from './operations.js';
 import { ProofPath } from './proof-path.js';
@@ -79,14 +80,44 @@ export function operationName(operation: string | undefined): string {
   return known ?? operation.replace(/^vcon_/, '').replaceAll('_', ' ');
 }
 
+/** How a person calls what is proven of an operation, or of another event. The name of its type is a caller's own. */
+export function titleOfFacts({ operation, members }: Facts): string {
+  if (operation !== undefined) return operationName(operation);
+  return known(TEXTS.asset.kinds, members?.['operation']) ?? TEXTS.noOperation;
+}
+
+/** What an event that is no operation is about, in the words of who recorded it. */
+export function EventWords({ facts: { operation, members } }: { readonly facts: Facts }) {
+  const attributes = memberOf(members, 'event_attributes') ?? memberOf(members, 'attributes');
+  const words = [
+    [TEXTS.eventType, memberOf(attributes, 'arc_display_type')],
+    [TEXTS.assetName, memberOf(memberOf(members, 'asset_attributes'), 'arc_display_name')],
+  ] as const;
+  const said = words.filter(([, value]) => typeof value === 'string' && value !== '');
+  if (operation !== undefined || said.length === 0) return null;
+  return (
+    <dl class="facts">
+      {said.map(([title, value]) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>
+            <EvidenceText text={textOf(value)} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 /** One operation: what, when, who, which bytes, and the proof. */
 export function OperationView({ operation }: { readonly operation: Operation }) {
   const { facts, claims } = operation;
   return (
     <li class="operation">
       <h4>
-        <EvidenceText text={operationName(facts.operation)} />
+        <EvidenceText text={titleOfFacts(facts)} />
       </h4>
+      <EventWords facts={facts} />
       <FactList facts={facts} names={facts.accepted === undefined ? ['committed', ...FIRST] : FIRST} />
       <Proofs claims={claims} />
     </li>

@@ -5,7 +5,7 @@ import type { Claim } from '../core/verify/claim.js';
 import type { NotCovered, Verdict } from '../core/verify/verdict.js';
 import { asSentence } from './as-sentence.js';
 import type { CheckResult } from './check-evidence.js';
-import { AllFacts, operationName } from './claim-view.js';
+import { AllFacts, EventWords, titleOfFacts } from './claim-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { Moment } from './moment.js';
 import { type Operation, operationsOf, otherClaims } from './operations.js';
@@ -82,9 +82,10 @@ function Sheet({ operation: { facts, claims }, open, provenTitle, command }: She
   return (
     <section class="sheet">
       <h2>
-        <EvidenceText text={operationName(facts.operation)} />
+        <EvidenceText text={titleOfFacts(facts)} />
       </h2>
       <h3>{provenTitle}</h3>
+      <EventWords facts={facts} />
       <AllFacts facts={named} />
       {members && <Members of={members} />}
       <h3>{TEXTS.report.how}</h3>
@@ -103,7 +104,7 @@ function Sheet({ operation: { facts, claims }, open, provenTitle, command }: She
   );
 }
 
-/** What was checked, when, under which root, and what contradicts. */
+/** What was checked, when, under which root, what contradicts, and what is not proven. */
 function Summary({ result: { verdict, files, fingerprint } }: { readonly result: Judged }) {
   return (
     <>
@@ -134,6 +135,18 @@ function Summary({ result: { verdict, files, fingerprint } }: { readonly result:
         </div>
       </dl>
       <Refusals verdict={verdict} />
+      <Unproven verdict={verdict} />
+    </>
+  );
+}
+
+function Unproven({ verdict: { notCovered } }: { readonly verdict: Verdict }) {
+  const items = notCovered.filter(({ why }) => why === 'unproven');
+  if (items.length === 0) return null;
+  return (
+    <>
+      <h2>{TEXTS.unproven}</h2>
+      <Open items={items} />
     </>
   );
 }
@@ -165,7 +178,9 @@ interface ReportProps {
 export function ReportView({ result, isVouched }: ReportProps) {
   const { verdict } = result;
   const operations = operationsOf(verdict.claims);
-  const shared = verdict.notCovered.filter((each) => !operations.some((operation) => isOf(operation, each)));
+  const shared = verdict.notCovered.filter(
+    (each) => each.why !== 'unproven' && !operations.some((operation) => isOf(operation, each)),
+  );
   const others = otherClaims(verdict.claims, ['document', 'public_asset', 'entry', 'log', 'extension', 'witnessed']);
   const proven = verdict.outcome === 'refused' ? TEXTS.report.refused : TEXTS.report.proven;
   return (
