@@ -70,10 +70,13 @@ describe.skipIf(!hasRedis())('a thousand vCons', () => {
   let plugins: Restarted[];
   /** Another one for a second attempt: what the first has left under way does not count. */
   let chain: string;
+  let attempts = 0;
   const eventsOfChain = () => `/archivist/v2/assets/-/events?event_attributes.conserver_chain=${chain}`;
 
   beforeEach(() => {
-    chain = `thousand-${randomInt(2 ** 32)}`;
+    attempts += 1;
+    // A long number would look like a telephone number, and be recorded as a hash.
+    chain = `thousand-${attempts}`;
   });
 
   beforeAll(async () => {
