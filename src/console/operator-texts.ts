@@ -72,7 +72,8 @@ export const OPERATOR_TEXTS = {
     add: 'Invite a person',
     message: 'Message (optional)',
     send: 'Send the invite',
-    sent: (email: string) => `The invite for ${email} was sent. Its link works once, for seven days.`,
+    sent: (email: string) =>
+      `The invite for ${email} is made. The service has sent it by e-mail; one without a mail server (SMTP_URL) has written the e-mail to a file, which its log names. The link works once, for seven days.`,
   },
   audit: {
     title: 'Security audit',

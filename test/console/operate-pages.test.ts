@@ -191,7 +191,7 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
     visit('people', async (_, page) => {
       await type(page, page.getByLabel('E-mail'), 'new@example.com');
       await page.keyboard.press('Enter');
-      await page.getByText('The invite for new@example.com was sent').waitFor();
+      await page.getByText('The invite for new@example.com is made').waitFor();
       expect(rig.mails.at(-1)!.to).toEqual(['new@example.com']);
       const invite = row(page, 'Invites that are not accepted', 'new@example.com');
       await pressAndConfirm(page, invite, 'Withdraw');
