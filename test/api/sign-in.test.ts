@@ -3,6 +3,7 @@ import { until } from '../faults/journal.js';
 import { startOpenidProvider, type TestProvider } from '../support/openid-provider.js';
 import { type TestBrowser, testBrowser } from '../support/test-browser.js';
 import { type PeopleRig, startPeopleRig, trust } from './people-rig.js';
+import { sendRequest } from './send-request.js';
 import type { Client } from './test-service.js';
 
 const ASSETS = '/archivist/v2/assets';
@@ -288,6 +289,11 @@ describe('a session', () => {
     expect(await statusOf(browser)).toBe(401);
     const again = await signedIn('alice');
     expect(await statusOf(again)).toBe(200);
+    const { json: record } = await rig.owner.get('/archivist/v1/tenancies/self');
+    expect(
+      (await sendRequest(rig.running.url, rig.owner, 'PATCH', '/archivist/v1/tenancies/self', record)).json,
+    ).toEqual(record);
+    expect(await statusOf(again), 'the record that was read changes nothing').toBe(200);
     await trust(rig.running, rig.owner, other);
     expect(await statusOf(again)).toBe(401);
     await trust(rig.running, rig.owner, rig.provider);

@@ -61,6 +61,18 @@ describe('a tenancy', () => {
     for (const body of [{ display_name: 'x' }, {}]) expect((await rename(colleague, body)).status).toBe(403);
   });
 
+  it('is changed by the record that was read, sent back with a change', async () => {
+    const { json: read } = await owner.get(SELF);
+    const changed = await rename(owner, { ...read, display_name: 'Sent back' });
+    expect([changed.status, changed.json]).toEqual([200, { ...read, display_name: 'Sent back' }]);
+    const elsewhere = await rename(owner, { ...read, identity: `tenancies/${tenantOf(stranger)}` });
+    expect([elsewhere.status, elsewhere.json['description']]).toEqual([400, expect.stringMatching(/^identity: /)]);
+    const policy = { ...(read['enterprise_sso_config'] as object), policy_id: 'foo' };
+    const { status, json } = await rename(owner, { ...read, enterprise_sso_config: policy });
+    expect([status, json['description']]).toEqual([400, expect.stringMatching(/^enterprise_sso_config\.policy_id: /)]);
+    expect((await owner.get(SELF)).json['display_name']).toBe('Sent back');
+  });
+
   it('is refused a name that cannot be, and single sign-on', async () => {
     for (const name of ['', 'x'.repeat(129), 'a\u0000', 5])
       expect((await rename(owner, { display_name: name })).json['description']).toMatch(/^display_name: /);

@@ -8,6 +8,7 @@ import {
   discoveryUrl,
   type EnterpriseSsoBody,
   type IdentityProvider,
+  isAsShown,
   readIssuer,
   STANDARD_CLAIMS,
 } from './identity-provider.js';
@@ -15,8 +16,8 @@ import { findProvider, saveProvider } from './identity-provider-store.js';
 
 /**
  * Changes how the people of a tenancy sign in; missing settings stay unchanged. A secret is never kept for another
- * issuer, and all sessions end, because different people may now be allowed to sign in. undefined if nothing was stored
- * before and nothing is set.
+ * issuer, and with a change all sessions end, because different people may now be allowed to sign in. undefined if
+ * nothing was stored before and nothing is set.
  * @throws {ApiError} bad_request naming the setting
  */
 export async function changeProvider(
@@ -27,6 +28,7 @@ export async function changeProvider(
 ): Promise<IdentityProvider | undefined> {
   const { config } = wanted;
   const known = await findProvider(tx, tenantId);
+  if (isAsShown(wanted, known)) return known;
   const issuer = requireIssuer(deps, config, known);
   if (issuer === undefined) {
     if (wanted.enabled) throw missing('issuer');

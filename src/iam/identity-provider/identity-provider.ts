@@ -41,6 +41,7 @@ const settingText = plainText(1024);
  * stay unchanged.
  */
 export const enterpriseSsoSchema = z.object({
+  policy_id: z.literal('', { error: 'cannot be set: leave it out' }).nullish(),
   config_url: settingText.nullish(),
   issuer: settingText.nullish(),
   client_id: settingText.nullish(),
@@ -81,7 +82,7 @@ export function readIssuer(body: { issuer: string; config_url: string }, allowPr
 }
 
 /** The settings in the form of the interface, without the secret. */
-export function enterpriseSsoResponse(provider: IdentityProvider | undefined): Record<string, unknown> {
+export function enterpriseSsoResponse(provider: IdentityProvider | undefined) {
   return {
     enterprise_sso_enabled: provider?.enabled ?? false,
     enterprise_sso_config: {
@@ -94,4 +95,23 @@ export function enterpriseSsoResponse(provider: IdentityProvider | undefined): R
       claims: provider?.claimNames ?? STANDARD_CLAIMS,
     },
   };
+}
+
+/** Whether the settings say what a response says: a record that was read can be sent back, and changes nothing. */
+export function isAsShown(
+  wanted: { readonly config: EnterpriseSsoBody; readonly enabled: boolean | undefined },
+  known: IdentityProvider | undefined,
+): boolean {
+  const shown = enterpriseSsoResponse(known);
+  const { claims = {}, ...settings } = wanted.config;
+  const { claims: claimNames, ...shownSettings } = shown.enterprise_sso_config;
+  return (
+    (wanted.enabled ?? shown.enterprise_sso_enabled) === shown.enterprise_sso_enabled &&
+    isPartOf(settings, shownSettings) &&
+    isPartOf(claims ?? {}, { ...claimNames })
+  );
+}
+
+function isPartOf(given: Record<string, unknown>, whole: Record<string, unknown>): boolean {
+  return Object.entries(given).every(([name, value]) => (value ?? whole[name]) === whole[name]);
 }

@@ -24,8 +24,13 @@ export interface TenancyDeps extends AdministerDeps {
   readonly publicUrl: string;
 }
 
-/** Body of `PATCH /archivist/v1/tenancies/self` (docs/design/interface.md#shapes): missing members stay unchanged. */
+/**
+ * Body of `PATCH /archivist/v1/tenancies/self` (docs/design/interface.md#shapes): missing members stay unchanged. What
+ * GET returned can be sent back with a change, so the members that cannot be changed may be there, as they are.
+ */
 export const changeTenancySchema = z.object({
+  identity: z.string().max(128).optional(),
+  verified_domain: z.string().max(1024).optional(),
   display_name: plainText(128).min(1).optional(),
   enterprise_sso_enabled: z.boolean().optional(),
   enterprise_sso_config: enterpriseSsoSchema.optional(),
@@ -90,6 +95,7 @@ export async function changeOwnTenancy(
   const { display_name: name, enterprise_sso_config: config, enterprise_sso_enabled: enabled } = change;
   const act = { action: 'tenancy.change', resource: tenancyIdentity(tenantId) } as const;
   return administer(deps, principal, act, async (tx) => {
+    requireUnchanged(change, await findTenancy(tx, tenantId));
     if (name !== undefined) await renameTenancy(tx, tenantId, name);
     const changesProvider = config !== undefined || enabled !== undefined;
     const provider = changesProvider
@@ -102,6 +108,15 @@ export async function changeOwnTenancy(
     };
     return { result: ownTenancyResponse(await findTenancy(tx, tenantId), provider), details };
   });
+}
+
+/** @throws {ApiError} bad_request for another identity or domain than the tenancy has */
+function requireUnchanged(change: ChangeTenancyBody, tenancy: Tenancy | undefined): void {
+  if (!tenancy) return;
+  const members = { identity: tenancyIdentity(tenancy.tenantId), verified_domain: tenancy.verifiedDomain } as const;
+  for (const [name, value] of Object.entries(members) as [keyof typeof members, string][])
+    if ((change[name] ?? value) !== value)
+      throw new ApiError('bad_request', `${name}: cannot be changed: leave it out, or send it as it is`);
 }
 
 /**
