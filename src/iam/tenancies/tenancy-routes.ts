@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import {
+  type AdministratorDeps,
+  administratorsResponseSchema,
+  readAdministrators,
+  replaceAdministrators,
+  replaceAdministratorsSchema,
+} from './administrators.js';
+import {
   changeOwnTenancy,
   changeTenancySchema,
   ownTenancySchema,
@@ -55,6 +62,37 @@ export function tenancyRoutes(deps: TenancyDeps): Route[] {
       body: changeTenancySchema,
       response: ownTenancySchema,
       handle: async ({ principal, body }) => ({ body: await changeOwnTenancy(deps, principal, body) }),
+    }),
+    ...administratorRoutes(deps),
+  ];
+}
+
+function administratorRoutes(deps: AdministratorDeps): Route[] {
+  const list = {
+    path: '/archivist/v1/tenancies/root_principals',
+    access: 'token',
+    success: 200,
+    extension: true,
+  } as const;
+  return [
+    route({
+      ...list,
+      method: 'GET',
+      operationId: 'Tenancies_GetRootPrincipals',
+      summary: 'The Owners of the tenancy of the caller',
+      codes: [401, 403, 429],
+      response: administratorsResponseSchema,
+      handle: async ({ principal }) => ({ body: await readAdministrators(deps, principal) }),
+    }),
+    route({
+      ...list,
+      method: 'PATCH',
+      operationId: 'Tenancies_UpdateRootPrincipals',
+      summary: 'Replace the list of the Owners of the tenancy of the caller',
+      codes: [400, 401, 403, 413, 429],
+      body: replaceAdministratorsSchema,
+      response: administratorsResponseSchema,
+      handle: async ({ principal, body }) => ({ body: await replaceAdministrators(deps, principal, body) }),
     }),
   ];
 }
