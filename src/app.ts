@@ -62,7 +62,7 @@ export function createApp(groups: readonly RouteGroup[], others: readonly RouteG
   app.set('query parser', 'simple');
   if (deps.trustProxy !== undefined) app.set('trust proxy', deps.trustProxy);
   app.use(securityHeaders());
-  app.use('/verifiabledata', singleSlashes);
+  app.use(usualSpelling);
   const documents = new Map(groups.map((group) => [group.name, lazily(() => documentOf(group, deps))]));
   const descriptions = {
     name: 'v2/openapi',
@@ -78,9 +78,12 @@ export function createApp(groups: readonly RouteGroup[], others: readonly RouteG
   return app;
 }
 
-/** The original's guides write the addresses of log files as `/verifiabledata//merklelogs/…`. */
-const singleSlashes: RequestHandler = (request, _response, next) => {
-  request.url = request.url.replace(/^[^?]*/, (path) => path.replace(/\/{2,}/g, '/'));
+/**
+ * Slashes in a row count as one, and `%3A` as a colon: a base URL may end with a slash, clients encode the colon before
+ * a verb, and the original's guides write the addresses of log files as `/verifiabledata//merklelogs/…`.
+ */
+const usualSpelling: RequestHandler = (request, _response, next) => {
+  request.url = request.url.replace(/^[^?]*/, (path) => path.replace(/\/{2,}/g, '/').replace(/%3a/gi, ':'));
   next();
 };
 

@@ -107,3 +107,15 @@ describe('what is large', () => {
     }
   });
 });
+
+it('answers an address with slashes in a row, or with an encoded colon before a verb, like the usual spelling', async () => {
+  const { json: made } = await running.owner.post('/archivist/v2/assets', { attributes: {} });
+  const identity = String(made['identity']);
+  for (const path of [`//archivist/v2/${identity}`, `/archivist//v2///${identity}?page_size=5`])
+    expect((await running.owner.get(path)).json['identity']).toBe(identity);
+  const tenancy = String(made['tenant_identity']).replace('tenant/', 'tenancies/');
+  const info = await running.anonymous.get(`/archivist/v1/${tenancy}%3apublicinfo`);
+  expect([info.status, info.json['identity']]).toEqual([200, tenancy]);
+  const query = await running.owner.get('/archivist/v2/assets?attributes.place=a//b%3Ac');
+  expect([query.status, query.json['assets']]).toEqual([200, []]);
+});
