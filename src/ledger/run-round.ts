@@ -230,7 +230,11 @@ async function finishRound(state: RoundState, round: BegunRound): Promise<boolea
     if (error instanceof LogInconsistent && !round.held) return undefined;
     if (error instanceof LogInconsistent) await halt(state, round.held!, error.message);
     else if (error instanceof LeaseLost) {
-      state.context.logger.warn({ logId: round.log.logId }, 'another sequencer has taken the log over');
+      const { logger } = state.context;
+      const named = { logId: round.log.logId };
+      if (round.held) logger.warn(named, 'another sequencer has taken the log over');
+      // Nothing was lost: two healthy sequencers race for a lease whenever both are told of the same entries.
+      else logger.debug(named, 'another sequencer was quicker');
       return round.held ? false : undefined;
     } else throw error;
     return false;
