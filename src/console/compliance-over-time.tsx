@@ -1,5 +1,5 @@
 import { useId, useMemo, useState } from 'preact/hooks';
-import { assetsOf, type CheckedAsset, failingAt, type Policy } from './compliance.js';
+import { type CheckedAsset, outstandingAt, type Policy } from './compliance.js';
 import { CONSOLE_TEXTS, countText } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
 
@@ -40,9 +40,8 @@ function countAlso(
   { assets, policies }: Pick<OverTimeProps, 'assets' | 'policies'>,
   ends: readonly number[],
 ): Counted {
-  const added = assets.slice(before?.assets ?? 0);
-  const counts = policies.map((policy) => failingAt(policy, assetsOf(policy, added), ends));
-  const failing = ends.map((_, at) => counts.reduce((sum, each) => sum + each[at]!, before?.failing[at] ?? 0));
+  const added = outstandingAt(policies, assets.slice(before?.assets ?? 0), ends);
+  const failing = added.map((count, at) => count + (before?.failing[at] ?? 0));
   return { assets: assets.length, failing };
 }
 
@@ -87,6 +86,7 @@ export function ComplianceOverTime({ assets, policies, nowMs, file }: OverTimePr
       ) : (
         <>
           <p class="hint">{TEXTS.overTimeHelp}</p>
+          {followed.length < policies.length && <p class="hint">{TEXTS.leftOut}</p>}
           <div class="field inline">
             <label for={id}>{TEXTS.step}</label>
             <select id={id} value={step} onChange={(event) => setStep(event.currentTarget.value as Step)}>

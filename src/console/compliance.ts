@@ -91,9 +91,14 @@ function failingSince(policy: Policy, asset: CheckedAsset, nowMs: number): numbe
   return since;
 }
 
-/** How many assets fail a policy at each of these moments, among those that existed then. */
-export function failingAt(policy: Policy, assets: readonly CheckedAsset[], moments: readonly number[]): number[] {
-  return moments.map(
-    (ms) => assets.filter((asset) => asset.createdMs <= ms && !verdictAt(policy, asset, ms).compliant).length,
-  );
+/** How many assets fail at least one of the policies at each of these moments, among those that existed then. */
+export function outstandingAt(
+  policies: readonly Policy[],
+  assets: readonly CheckedAsset[],
+  moments: readonly number[],
+): number[] {
+  const rules = policies.map((policy) => ({ policy, covers: new Set(assetsOf(policy, assets)) }));
+  const fails = (asset: CheckedAsset, ms: number): boolean =>
+    rules.some(({ policy, covers }) => covers.has(asset) && !verdictAt(policy, asset, ms).compliant);
+  return moments.map((ms) => assets.filter((asset) => asset.createdMs <= ms && fails(asset, ms)).length);
 }

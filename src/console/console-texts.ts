@@ -145,7 +145,10 @@ export const CONSOLE_TEXTS = {
         ? 'This policy applies to no asset that you may see.'
         : 'This policy applies to no asset looked at so far.',
     overTime: 'Over time',
-    overTimeHelp: 'How many assets were outstanding at the end of each step, from the events accepted until then.',
+    overTimeHelp:
+      'How many assets were outstanding under at least one policy at the end of each step, from the events accepted until then.',
+    leftOut:
+      'Policies about attributes are not counted here: their verdict is about the attributes of now, and has no history.',
     noHistory: 'A policy about attributes has no history here: its verdict is about the attributes of now.',
     step: 'Step',
     steps: { day: '14 days', week: '12 weeks', month: '12 months' },

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compliancePolicySchema } from '../../src/archivist/compliance/compliance-policy.js';
+import { type CheckedAsset, outstandingAt } from '../../src/console/compliance.js';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
 import { template } from '../api/test-service.js';
 import { chromiumPath } from '../support/chromium.js';
@@ -69,6 +71,20 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rig?.close());
 
+it('counts an asset once at each moment, under however many policies it is outstanding', () => {
+  const policies = ['complaint', 'question'].map((type) => ({
+    ...compliancePolicySchema.parse({ ...COMPLAINTS, event_display_type: type }),
+    identity: `compliance_policies/${type}`,
+  }));
+  const event = (displayType: string, acceptedAtMs: number) => ({ displayType, correlationValue: '1', acceptedAtMs });
+  const asset = (id: string, events: CheckedAsset['events']): CheckedAsset => {
+    return { id, name: id, attributes: { arc_display_type: 'call' }, events, createdMs: 1_000 };
+  };
+  const asked = [event('question', 2_000), event('complaint', 3_000)];
+  const assets = [asset('a', asked), asset('b', [...asked, event('answer', 4_000)]), asset('c', [])];
+  expect(outstandingAt(policies, assets, [500, 1_500, 2_500, 3_500, 4_500])).toEqual([0, 0, 2, 2, 1]);
+});
+
 describe.skipIf(!chromiumPath)('compliance in a browser', { timeout: 180_000 }, () => {
   let browser: ConsoleBrowser;
   beforeAll(async () => {
@@ -91,6 +107,7 @@ describe.skipIf(!chromiumPath)('compliance in a browser', { timeout: 180_000 }, 
     visit(async (_, page) => {
       const row = (name: string) => table(page, 'Policies').getByRole('row', { name });
       await row('Complaints are answered').waitFor();
+      await page.getByText('Policies about attributes are not counted').waitFor();
       const cells = (name: string) => row(name).getByRole('cell').allTextContents();
       expect((await cells('Complaints are answered')).slice(2, 4)).toEqual(['3', '1']);
       expect((await cells('Calls name their agent')).slice(1, 4)).toEqual([
@@ -124,6 +141,7 @@ describe.skipIf(!chromiumPath)('compliance in a browser', { timeout: 180_000 }, 
       await page.getByRole('heading', { name: 'Complaints are answered' }).waitFor();
       expect(await table(page, 'What is outstanding').getByRole('row').count()).toBe(2);
       expect(await table(page, 'Over time').getByRole('row').nth(1).getByRole('cell').last().textContent()).toBe('1');
+      expect(await page.getByText('Policies about attributes are not counted').count()).toBe(0);
       await table(page, 'What is outstanding').getByRole('link', { name: 'HYPERLINK' }).click();
       await page.getByText('Not compliant').waitFor();
       await page.getByText('with the correlation value "2"').waitFor();
