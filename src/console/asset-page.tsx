@@ -34,7 +34,7 @@ function AssetPage() {
   const { asset, fault, ask: askAgain } = useAsset();
   const trust = useStatedTrust();
   const [isStarted, setStarted] = useState(false);
-  const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
+  const isReady = isStarted && trust.isReadable;
   const check = (tell: (done: string) => void) => checkAsset(ADDRESS, trust.reader, tell);
   const checked = useCheck(isReady ? check : undefined, [trust.own, isReady]);
   const { result } = checked;

@@ -158,7 +158,7 @@ interface CheckProps {
 function CheckView({ events, file, state, isStarted, onStart, onAnswer, onFile }: CheckProps) {
   const trust = useStatedTrust();
   const chooser = useRef<HTMLInputElement>(null);
-  const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
+  const isReady = isStarted && trust.isReadable;
   const check = (tell: (done: string) => void) => checkConversation(events, file, trust.reader, tell, state);
   const checked = useCheck(isReady ? check : undefined, [
     events,

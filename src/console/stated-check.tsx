@@ -18,6 +18,7 @@ interface StatedCheckProps {
 
 /** Whom the reader trusts, once the check has been started, and its progress or its answer. */
 export function StatedCheck({ isStarted, trust, check: { result, progress }, heading, fault = '' }: StatedCheckProps) {
+  const unchecked = fault || (isStarted && !trust.isReadable ? TEXTS.notChecked : '');
   return (
     <>
       {isStarted && (
@@ -32,7 +33,7 @@ export function StatedCheck({ isStarted, trust, check: { result, progress }, hea
       )}
       <section class={isStarted ? 'result' : ''} aria-label={TEXTS.resultTitle} aria-busy={progress !== undefined}>
         <p role="status" class="hint">
-          <EvidenceText text={fault || (progress === undefined ? '' : `${TEXTS.checking} ${progress}`)} />
+          <EvidenceText text={unchecked || (progress === undefined ? '' : `${TEXTS.checking} ${progress}`)} />
           {/* For who does not see the answer below, and goes on typing. */}
           {progress === undefined && result && <span class="unseen">{TEXTS.answer(titleOf(result))}</span>}
         </p>

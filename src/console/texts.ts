@@ -40,6 +40,7 @@ export const TEXTS = {
   keptManifest: 'the key list kept in this browser',
   resultTitle: 'Result',
   answer: (title: string) => `Result: ${title}`,
+  notChecked: 'Not checked: an entry above cannot be read. Correct it, or leave it empty.',
   checking: 'Checking …',
   operationsRefused: 'Proven apart from that',
   checkedFiles: 'Files that were checked',

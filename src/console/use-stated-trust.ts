@@ -43,5 +43,7 @@ export function useStatedTrust() {
     setStated((before) => ({ ...before, ...part }));
   };
   const faults = { fingerprint: root.fault, witnesses: witnesses.fault, keys: given.fault };
-  return { stated, faults, own, reader, change, setManifest, setKeys: setGiven };
+  /** Whether a check can run: what is typed can be read. */
+  const isReadable = !root.fault && !witnesses.fault;
+  return { stated, faults, isReadable, own, reader, change, setManifest, setKeys: setGiven };
 }

@@ -27,8 +27,7 @@ export function Verifier({ brought }: VerifierProps) {
   const files = useMemo(() => (isBrought ? [brought, ...added] : added), [added, isBrought]);
   const [fault, setFault] = useState('');
   const trust = useStatedTrust();
-  const { fingerprint, witnesses } = trust.faults;
-  const isReady = files.length > 0 && fingerprint === undefined && witnesses === undefined;
+  const isReady = files.length > 0 && trust.isReadable;
   const check = (tell: (done: string) => void) => checkEvidence(files, trust.reader, tell);
   const checked = useCheck(isReady ? check : undefined, [files, trust.own, isReady]);
   const { result } = checked;

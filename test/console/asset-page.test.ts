@@ -145,6 +145,18 @@ describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 
       });
     }));
 
+  it('shows no verdict and says that nothing was checked while the fingerprint cannot be read', () =>
+    inPage(async (open) => {
+      await press(open);
+      expect(await open.outcome()).toBe('Not verified yet');
+      await open.page.getByLabel('Root fingerprint').fill('no fingerprint');
+      await open.page.getByText('Not checked: an entry above cannot be read').waitFor();
+      expect(await open.page.locator('.banner').count()).toBe(0);
+      await open.page.getByLabel('Root fingerprint').fill(running.service.rootFingerprint);
+      await open.page.locator('.banner.verified').waitFor();
+      expect(await open.page.getByText('Not checked').count()).toBe(0);
+    }));
+
   it('leaves the focus where the reader types when the answer comes', () =>
     inPage(async (open) => {
       await press(open);
