@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { CONSOLE_TEXTS } from './console-texts.js';
 import { EvidenceText } from './evidence-text.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { TEXTS as SHARED_TEXTS } from './texts.js';
 import type { Act } from './use-act.js';
 
 /** What came of the last change. On a small screen it may stand far above the button: a fault is brought into view. */
-export function ActResult({ act: { isBusy, fault, done } }: { readonly act: Act }) {
+export function ActResult({ act: { isBusy, fault, isSignedOut, done } }: { readonly act: Act }) {
   const alert = useRef<HTMLParagraphElement>(null);
   useEffect(() => alert.current?.scrollIntoView({ block: 'nearest' }), [fault]);
   return (
@@ -16,7 +17,15 @@ export function ActResult({ act: { isBusy, fault, done } }: { readonly act: Act 
       </p>
       {fault !== '' && (
         <p ref={alert} role="alert" class="fault">
-          <EvidenceText text={fault} />
+          <EvidenceText text={isSignedOut ? OPERATOR_TEXTS.signInAgain : fault} />
+        </p>
+      )}
+      {isSignedOut && (
+        <p class="choose">
+          {/* In another window: what was typed stays here. */}
+          <a class="button" href="/console/sign-in?return_to=/console" target="_blank" rel="noopener">
+            {CONSOLE_TEXTS.signIn}
+          </a>
         </p>
       )}
     </>
@@ -83,19 +92,24 @@ interface TextFieldProps {
   readonly isRequired?: boolean;
   /** More than one line. */
   readonly isLong?: boolean;
+  /** Why the text cannot be sent, if it cannot: the form is then not submitted, and the browser points at the field. */
+  readonly fault?: string | undefined;
   onText(text: string): void;
 }
 
 /** A field with its label and its help. */
-export function TextField({ label, value, help, isEmail, isRequired, isLong, onText }: TextFieldProps) {
+export function TextField({ label, value, help, isEmail, isRequired, isLong, fault, onText }: TextFieldProps) {
   const id = useId();
+  const described = [help && `${id}-help`, fault && `${id}-fault`].filter(Boolean).join(' ');
   const shared = {
     id,
     value,
+    ref: (field: HTMLInputElement | HTMLTextAreaElement | null) => field?.setCustomValidity(fault ?? ''),
     required: isRequired ?? false,
     spellcheck: false,
     autocomplete: 'off',
-    ...(help && { 'aria-describedby': `${id}-help` }),
+    ...(described && { 'aria-describedby': described }),
+    ...(fault && { 'aria-invalid': true }),
   };
   const kind = isEmail ? ({ type: 'email' } as const) : ({ type: 'text' } as const);
   return (
@@ -109,6 +123,11 @@ export function TextField({ label, value, help, isEmail, isRequired, isLong, onT
       {help && (
         <p id={`${id}-help`} class="hint">
           {help}
+        </p>
+      )}
+      {fault && (
+        <p id={`${id}-fault`} class="fault">
+          <EvidenceText text={fault} />
         </p>
       )}
     </div>

@@ -62,10 +62,12 @@ export function NewWebhook({ act, applications, onMade }: NewWebhookProps) {
       </div>
       <fieldset>
         <legend>{TEXTS.tells}</legend>
-        {TYPES.map((type) => (
+        {TYPES.map((type, at) => (
           <div key={type}>
             <label class="check">
               <input
+                // The browser points at the first box.
+                ref={(box) => box?.setCustomValidity(at === 0 && types.length === 0 ? TEXTS.nothingToTell : '')}
                 type="checkbox"
                 checked={types.includes(type)}
                 onChange={(event) => choose(type, event.currentTarget.checked)}
@@ -76,7 +78,7 @@ export function NewWebhook({ act, applications, onMade }: NewWebhookProps) {
         ))}
       </fieldset>
       <p class="choose">
-        <button type="submit" class="primary" disabled={types.length === 0} aria-disabled={act.isBusy}>
+        <button type="submit" class="primary" aria-disabled={act.isBusy}>
           {TEXTS.create}
         </button>
       </p>

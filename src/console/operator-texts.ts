@@ -3,6 +3,7 @@ export const OPERATOR_TEXTS = {
   api: 'For everything else, see the API reference',
   cancel: 'Cancel',
   working: 'Working …',
+  signInAgain: 'Your sign-in has ended, and nothing was changed. Sign in again, then try once more.',
   owner: 'Owner',
   noRole: '–',
   more: (count: number) => `Only the newest ${count} are shown. The API has all of them.`,
@@ -104,6 +105,7 @@ export const OPERATOR_TEXTS = {
     address: 'Address',
     addressHelp: 'Such as https://hooks.example.com/archivist. It must be public and begin with https.',
     tells: 'What it is told',
+    nothingToTell: 'Choose at least one of these.',
     types: {
       'event.confirmed': 'an event is confirmed',
       'consent.changed': 'consent was given or revoked',
@@ -246,6 +248,7 @@ export const OPERATOR_TEXTS = {
     behavioursHelp: 'Names with commas between them; * for all. Empty for RecordEvidence, that of ordinary events.',
     namesHelp: 'Names with commas between them; * for all. Empty for nothing.',
     inWords: 'In words',
+    noWords: 'A condition above cannot be read yet.',
     tryTitle: 'Try it for a person',
     tryHelp: 'Nothing is saved by trying. The result is about this policy only; other policies may add to it.',
     person: 'Person, application or organisation',

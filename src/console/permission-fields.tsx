@@ -8,6 +8,8 @@ const TEXTS = OPERATOR_TEXTS.access;
 
 interface PermissionProps {
   readonly draft: PermissionDraft;
+  /** In the conditions for whom it is. */
+  readonly fault: string | undefined;
   /** The position in the policy, from 1. */
   readonly number: number;
   readonly organisations: Organisations;
@@ -17,7 +19,7 @@ interface PermissionProps {
 }
 
 /** For whom one permission of a policy is, and what it allows. */
-export function PermissionFields({ draft, number, organisations, onDraft, onRemove }: PermissionProps) {
+export function PermissionFields({ draft, fault, number, organisations, onDraft, onRemove }: PermissionProps) {
   const field = (name: Exclude<keyof PermissionDraft, 'organisations'>) => ({
     label: TEXTS[name],
     value: draft[name],
@@ -26,7 +28,13 @@ export function PermissionFields({ draft, number, organisations, onDraft, onRemo
   return (
     <fieldset class="card">
       <legend tabIndex={-1}>{TEXTS.permission(number)}</legend>
-      <TextField {...field('people')} help={TEXTS.peopleHelp} isRequired={draft.organisations.length === 0} isLong />
+      <TextField
+        {...field('people')}
+        help={TEXTS.peopleHelp}
+        fault={fault}
+        isRequired={draft.organisations.length === 0}
+        isLong
+      />
       <OrganisationBoxes draft={draft} organisations={organisations} onDraft={onDraft} />
       <div class="filters pairs">
         <TextField {...field('readsAttributes')} help={TEXTS.namesHelp} />

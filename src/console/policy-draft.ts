@@ -115,22 +115,40 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** What is wrong with a draft, in a sentence; undefined if nothing is. The service checks it again. */
-export function faultOf({ filters, access_permissions: permissions }: PolicyBody): string | undefined {
+/** What is wrong with the conditions of a draft, each in a sentence. The service checks it again. */
+export interface DraftFaults {
+  readonly assets: string | undefined;
+  /** Of each permission. */
+  readonly people: readonly (string | undefined)[];
+}
+
+export function faultsOf({ filters, access_permissions: permissions }: PolicyBody): DraftFaults {
+  return {
+    assets: filters.flatMap(({ or }) => or.map(faultOfCondition)).find(Boolean),
+    people: permissions.map(({ user_attributes: lists }) =>
+      lists.flatMap(({ or }) => or.map(faultOfPerson)).find(Boolean),
+    ),
+  };
+}
+
+function faultOfCondition(entry: string): string | undefined {
   try {
-    parsePolicyFilter(filters, FILTER_SYNTAX);
+    parsePolicyFilter([{ or: [entry] }], FILTER_SYNTAX);
+    return undefined;
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
-    return error.message;
+    return `“${entry}”: ${error.reason}`;
   }
-  for (const entry of permissions.flatMap(({ user_attributes: lists }) => lists.flatMap(({ or }) => or)))
-    try {
-      readUserAttribute(entry);
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      return `${entry}: ${error.message}`;
-    }
-  return undefined;
+}
+
+function faultOfPerson(entry: string): string | undefined {
+  try {
+    readUserAttribute(entry);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return `“${entry}”: ${error.message}`;
+  }
 }
 
 /** A member, an application or another organisation, as policies name them. */

@@ -4,7 +4,7 @@ import { EvidenceText } from './evidence-text.js';
 import { type Json, textOf } from './json-members.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { PermissionFields } from './permission-fields.js';
-import { bodyOf, faultOf, NEW_PERMISSION, type PermissionDraft, type PolicyDraft } from './policy-draft.js';
+import { bodyOf, faultsOf, NEW_PERMISSION, type PermissionDraft, type PolicyDraft } from './policy-draft.js';
 import type { Organisations, PolicyBody } from './policy-sentence.js';
 import { PolicyTrial } from './policy-trial.js';
 import { Sentences } from './policy-words.js';
@@ -37,7 +37,8 @@ export function PolicyForm({ edited, organisations, isBusy, onSave, onCancel }: 
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), []);
   const body = bodyOf(draft);
-  const fault = faultOf(body);
+  const faults = faultsOf(body);
+  const isReadable = !faults.assets && !faults.people.some(Boolean);
   const named = organisationNames(organisations);
   const field = (name: 'name' | 'assets') => ({
     label: TEXTS[name],
@@ -46,7 +47,7 @@ export function PolicyForm({ edited, organisations, isBusy, onSave, onCancel }: 
   });
   const save = (event: Event) => {
     event.preventDefault();
-    if (fault === undefined) onSave(body);
+    if (isReadable && !isBusy) onSave(body);
   };
   return (
     <form class="card" onSubmit={save}>
@@ -54,21 +55,15 @@ export function PolicyForm({ edited, organisations, isBusy, onSave, onCancel }: 
         <EvidenceText text={edited.identity === undefined ? TEXTS.add : TEXTS.changing(edited.draft.name)} />
       </h2>
       <TextField {...field('name')} isRequired />
-      <TextField {...field('assets')} help={TEXTS.assetsHelp} isLong />
-      <Permissions draft={draft} organisations={named} onDraft={setDraft} />
+      <TextField {...field('assets')} help={TEXTS.assetsHelp} fault={faults.assets} isLong />
+      <Permissions draft={draft} faults={faults.people} organisations={named} onDraft={setDraft} />
       <section class="part" aria-live="polite">
         <h3>{TEXTS.inWords}</h3>
-        {fault === undefined ? (
-          <Sentences body={body} organisations={named} />
-        ) : (
-          <p class="fault">
-            <EvidenceText text={fault} />
-          </p>
-        )}
+        {isReadable ? <Sentences body={body} organisations={named} /> : <p class="hint">{TEXTS.noWords}</p>}
       </section>
-      {fault === undefined && <PolicyTrial body={body} organisations={organisations} />}
+      {isReadable && <PolicyTrial body={body} organisations={organisations} />}
       <p class="choose">
-        <button type="submit" class="primary" disabled={fault !== undefined} aria-disabled={isBusy}>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
           {TEXTS.save}
         </button>{' '}
         <button type="button" onClick={onCancel}>
@@ -81,12 +76,14 @@ export function PolicyForm({ edited, organisations, isBusy, onSave, onCancel }: 
 
 interface PermissionsProps {
   readonly draft: PolicyDraft;
+  /** In the conditions for whom each permission is. */
+  readonly faults: readonly (string | undefined)[];
   readonly organisations: Organisations;
   onDraft(draft: PolicyDraft): void;
 }
 
 /** Each permission of a policy; a new one takes the focus, and so does the button when one is removed. */
-function Permissions({ draft, organisations, onDraft }: PermissionsProps) {
+function Permissions({ draft, faults, organisations, onDraft }: PermissionsProps) {
   const fields = useRef<HTMLDivElement>(null);
   const adding = useRef<HTMLButtonElement>(null);
   const count = draft.permissions.length;
@@ -105,6 +102,7 @@ function Permissions({ draft, organisations, onDraft }: PermissionsProps) {
           <PermissionFields
             key={at}
             draft={permission}
+            fault={faults[at]}
             number={at + 1}
             organisations={organisations}
             onDraft={(changed) => set(draft.permissions.map((each, other) => (other === at ? changed : each)))}

@@ -203,16 +203,22 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
     }));
 
   it('try an access policy for a person before it is saved, and what they say then holds', () =>
-    visit('access', async (_, page) => {
+    visit('access', async (open, page) => {
       const call = { attributes: { arc_display_name: 'A <b>call</b>', arc_display_type: 'call' } };
       for (const asset of [call, call, { attributes: { arc_display_type: 'letter' } }])
         expect((await rig.owner.post('/archivist/v2/assets', asset)).status).toBe(200);
       await page.getByRole('button', { name: 'New policy' }).click();
       await page.getByLabel('Name').fill('Readers read calls');
-      await page.getByLabel('Which assets').fill('arc_display_type=call');
-      await page.locator('form .fault').waitFor();
-      expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
+      await page.getByLabel('For whom').fill('group:nobody or email=reader@example.com or Ada');
+      await page.getByLabel('Which assets').fill('attributes.a=b\narc_display_type=call');
+      await page.getByText('“arc_display_type=call”: ').waitFor();
+      await page.getByText('“Ada”: must be email=').waitFor();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      expect(await open.focused()).toBe('Which assets');
       await page.getByLabel('Which assets').fill('attributes.arc_display_type=call');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      expect(await open.focused()).toBe('For whom');
+      expect(await open.barriers()).toEqual([]);
       await page.getByLabel('For whom').fill('group:nobody or email=reader@example.com');
       await page
         .getByText('the group nobody or reader@example.com may read all attributes and read all events.')
@@ -388,6 +394,8 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await page.keyboard.type(NOWHERE);
       await page.keyboard.press('Tab');
       await page.keyboard.press('ArrowDown');
+      await press(page, page.getByRole('button', { name: 'Create', exact: true }));
+      expect((await open.focused()).trim()).toBe('an event is confirmed');
       await press(page, page.getByLabel('an event is confirmed'), 'Space');
       await page.keyboard.press('Enter');
       const card = page.getByRole('alert').filter({ hasText: 'Secret of' });
@@ -402,6 +410,29 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await page.getByText('was deleted').waitFor();
       const { json } = await rig.owner.get('/archivist/iam/v1/webhooks');
       expect(JSON.stringify(json)).not.toContain('Ledger of the');
+    }));
+
+  it('keep what was typed when the sign-in has ended, and lead back to it', () =>
+    visit('webhooks', async (_, page) => {
+      await page.getByLabel('Name').fill('Kept');
+      await page.getByLabel('Address').fill('https://hooks.example.com');
+      await page.getByRole('combobox', { name: 'Application' }).selectOption(`applications/${rig.owner.clientId}`);
+      await page.getByLabel('an event is confirmed').check();
+      const expiry = (sql: string) => rig.running.asOwner(`UPDATE archivist.member_session SET expires_at = ${sql}`);
+      await expiry(`now() - interval '1 s'`);
+      await page.getByRole('button', { name: 'Create', exact: true }).click();
+      await page.getByText('Your sign-in has ended, and nothing was changed').waitFor();
+      const link = page.getByRole('link', { name: 'Sign in' });
+      expect([await link.getAttribute('target'), await page.getByLabel('Name').inputValue()]).toEqual([
+        '_blank',
+        'Kept',
+      ]);
+      await expiry(`now() + interval '1 hour'`);
+      await page.getByRole('button', { name: 'Create', exact: true }).click();
+      await page.getByRole('alert').filter({ hasText: 'Secret of Kept' }).waitFor();
+      await page.getByRole('button', { name: 'I have stored it' }).click();
+      await pressAndConfirm(page, row(page, 'Webhooks', 'Kept'), 'Delete');
+      await page.getByText('was deleted').waitFor();
     }));
 
   it('show on a phone why the service refuses a change, however far the button is below', () =>
