@@ -168,9 +168,13 @@ async function proofsOf(events: readonly RecordedEvent[], keep: Keep) {
   return kept;
 }
 
+/** The numbers of RFC 9864, which neither pycose nor go-cose knows: they cannot read such a statement at all. */
+const NEWER = ['ESP256', 'ESP384', 'ESP512', 'Ed25519'];
+
 async function registeredStatements({ url, owner }: TestService, folder: string) {
   const kept = [];
   for (const [name, algorithm] of Object.entries(ALGORITHMS)) {
+    if (NEWER.includes(name)) continue;
     const statement = sampleStatement(sampleIssuer(algorithm), { unprotected: new Map([['note', 'as it came']]) });
     const { status, bytes } = await sendCose(url, owner, '/entries', statement);
     if (status !== 201) throw new Error(`/entries ${name}: ${status}`);
