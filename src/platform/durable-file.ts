@@ -1,18 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type FileHandle,
-  link,
-  mkdir,
-  open,
-  opendir,
-  readdir,
-  rename,
-  rm,
-  stat,
-  unlink,
-  writeFile,
-} from 'node:fs/promises';
+import { type FileHandle, link, open, opendir, readdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { inFolder, type NewFolders, wayTo } from './new-folder.js';
 
 /** Prefix of the names of files that a crash left unfinished; they are never read. */
 export const UNFINISHED = '.unfinished-';
@@ -20,6 +9,9 @@ export const UNFINISHED = '.unfinished-';
 /** Zeros are looked for in pieces of a few blocks of a file system. */
 const PIECE_BYTES = 16 * 1024;
 const ZEROS = new Uint8Array(PIECE_BYTES);
+
+/** One for the process: a caller that finds a folder may rely on it only when whoever makes it has synced it. */
+const NEW_FOLDERS: NewFolders = new Map();
 
 /** Waits until a file's content is on disk. */
 export async function syncFile(path: string): Promise<void> {
@@ -109,7 +101,9 @@ export function replaceWithStagedFile(staged: string, path: string): Promise<voi
  */
 export async function stageLink(staged: string, path: string): Promise<string> {
   const linked = newUnfinishedPath(path);
-  await inFolder(dirname(path), () => link(staged, linked));
+  const folder = dirname(path);
+  await inFolder(NEW_FOLDERS, folder, () => link(staged, linked), syncFolder);
+  await wayTo(NEW_FOLDERS, folder);
   return linked;
 }
 
@@ -176,27 +170,17 @@ function newUnfinishedPath(path: string): string {
   return join(dirname(path), `${unfinishedName(path)}${randomUUID()}`);
 }
 
-/** Creates an entry of a folder, and the folder if it is missing. */
-async function inFolder<Entry>(folder: string, create: () => Promise<Entry>): Promise<Entry> {
-  try {
-    return await create();
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-  await makeFolder(folder);
-  return create();
-}
-
 /**
  * Writes content beside the path that it is for, under a name that is never read; it is on disk when this resolves.
  * Returns that name.
  */
 export async function stageFile(path: string, bytes: Content, mode: number): Promise<string> {
   const unfinished = newUnfinishedPath(path);
-  const file = await inFolder(dirname(path), () => open(unfinished, 'wx', mode));
+  const folder = dirname(path);
+  const file = await inFolder(NEW_FOLDERS, folder, () => open(unfinished, 'wx', mode), syncFolder);
   try {
     await (bytes instanceof Uint8Array ? writeSparsely(file, bytes) : writeFile(file, bytes));
-    await file.sync();
+    await Promise.all([file.sync(), wayTo(NEW_FOLDERS, folder)]);
   } catch (error) {
     await unlink(unfinished);
     throw error;
@@ -225,13 +209,4 @@ function* filled(bytes: Uint8Array): Generator<{ readonly start: number; readonl
   }
   const last = Math.max(0, Math.ceil(bytes.length / PIECE_BYTES) - 1) * PIECE_BYTES;
   yield { start: start ?? last, end: bytes.length };
-}
-
-/** A new folder is on disk only when its parent folder is. */
-async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  const parents: string[] = [];
-  for (let made = folder; made.length >= first.length; made = dirname(made)) parents.push(dirname(made));
-  await Promise.all(parents.map(syncFolder));
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, open, readdir, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';
@@ -13,6 +14,23 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'objects-'));
 });
 afterEach(() => rm(folder, { recursive: true }));
+
+/** Runs before each sync of a file or folder, by its path. Resolves with the paths, which are added as they are synced. */
+async function beforeEachSync(before: (path: string) => Promise<void>): Promise<readonly string[]> {
+  const synced: string[] = [];
+  const handle = await open(folder, 'r');
+  const prototype = Object.getPrototypeOf(handle) as typeof handle;
+  await handle.close();
+  const { sync } = prototype;
+  vi.spyOn(prototype, 'sync').mockImplementation(async function (this: typeof handle) {
+    const path = await readlink(`/proc/self/fd/${this.fd}`);
+    await before(path);
+    synced.push(path);
+    return sync.call(this);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  return synced;
+}
 
 const outside: Parameters<typeof timedObjectStore>[1] = { record: (_, call) => call };
 
@@ -34,18 +52,39 @@ describe.each([
 
   it('says that the same object is there only when its name is on disk', async () => {
     await store.putNew('seals/a/0001', utf8('one'));
-    const synced: string[] = [];
-    const handle = await open(folder, 'r');
-    const prototype = Object.getPrototypeOf(handle) as typeof handle;
-    await handle.close();
-    const { sync } = prototype;
-    vi.spyOn(prototype, 'sync').mockImplementation(async function (this: typeof handle) {
-      synced.push(await readlink(`/proc/self/fd/${this.fd}`));
-      return sync.call(this);
-    });
-    onTestFinished(() => void vi.restoreAllMocks());
+    const synced = await beforeEachSync(async () => undefined);
     expect(await store.putNew('seals/a/0001', utf8('one'))).toBe('same');
     expect(synced.at(-1)).toBe(join(folder, 'deep', 'objects', 'seals', 'a'));
+  });
+
+  it('says that an object is there only when the new folders on the way to it are on disk, whoever makes them', async () => {
+    const objects = join(folder, 'deep', 'objects');
+    await store.putNew('seals/a/0001', utf8('one'));
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let reach = () => {};
+    const reached = new Promise<void>((resolve) => {
+      reach = resolve;
+    });
+    const synced = await beforeEachSync(async (path) => {
+      if (path !== join(objects, 'seals')) return;
+      reach();
+      await held;
+    });
+    const first = store.putNew('seals/b/c/0001', utf8('one'));
+    await reached;
+    const others = ['seals/b/c/0002', 'seals/b/d/0001'].map((key) => store.putNew(key, utf8(key)));
+    expect(await Promise.race([first, ...others, wait(100, 'not yet')])).toBe('not yet');
+    release();
+    expect(await Promise.all([first, ...others])).toEqual(['created', 'created', 'created']);
+    const made = synced.filter((path) => [join(objects, 'seals'), join(objects, 'seals', 'b')].includes(path));
+    expect([...made].sort(), 'each entry of a new folder is synced once').toEqual([
+      join(objects, 'seals'),
+      join(objects, 'seals', 'b'),
+      join(objects, 'seals', 'b'),
+    ]);
   });
 
   it('lets exactly one of many writers create, and keeps that one whole', async () => {
