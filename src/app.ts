@@ -61,7 +61,7 @@ export function createApp(groups: readonly RouteGroup[], others: readonly RouteG
   const app = createExpress();
   app.set('query parser', 'simple');
   if (deps.trustProxy !== undefined) app.set('trust proxy', deps.trustProxy);
-  app.use(securityHeaders());
+  app.use(commonHeaders());
   app.use(usualSpelling);
   const documents = new Map(groups.map((group) => [group.name, lazily(() => documentOf(group, deps))]));
   const descriptions = {
@@ -90,7 +90,7 @@ const usualSpelling: RequestHandler = (request, _response, next) => {
 /** A listener for the operator's own programs: these routes, and nothing else. */
 export function createPlainApp(routes: readonly Route[], deps: PipelineDeps): Express {
   const app = createExpress();
-  app.use(securityHeaders());
+  app.use(commonHeaders());
   mountRoutes(app, routes, deps);
   return app;
 }
@@ -99,7 +99,7 @@ export function createPlainApp(routes: readonly Route[], deps: PipelineDeps): Ex
  * The proxy terminates TLS and therefore sets HSTS; resources are readable from other origins on purpose. The headers
  * are the same for every response, so they are made once.
  */
-function securityHeaders(): RequestHandler {
+function commonHeaders(): RequestHandler {
   const sample = new ServerResponse(new IncomingMessage(new Socket()));
   helmet({
     strictTransportSecurity: false,
@@ -118,6 +118,8 @@ function securityHeaders(): RequestHandler {
   })(sample.req, sample, (error) => {
     if (error) throw error;
   });
+  // What may be kept says so itself: everything else belongs to its reader, and a refusal may be over in a moment.
+  sample.setHeader('cache-control', 'no-store');
   const headers = new Map(Object.entries(sample.getHeaders()).map(([name, value]) => [name, String(value)]));
   return (_request, response, next) => {
     response.setHeaders(headers);

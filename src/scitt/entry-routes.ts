@@ -19,9 +19,9 @@ const COSE = /^application\/(scitt-statement\+)?cose\s*(;|$)/i;
 /** Content types of a statement; the second is registered by the SCITT architecture. */
 export const STATEMENT_TYPES = ['application/cose', 'application/scitt-statement+cose'] as const;
 const ENTRY = z.object({ id: z.string() });
+const ANYWHERE = { 'access-control-allow-origin': '*' };
 /** What is issued never changes. */
-const FOREVER = { 'cache-control': 'public, max-age=31536000, immutable', 'access-control-allow-origin': '*' };
-const PASSING = { 'cache-control': 'no-store', 'access-control-allow-origin': '*' };
+const FOREVER = { ...ANYWHERE, 'cache-control': 'public, max-age=31536000, immutable' };
 const RETRY_SECONDS = '1';
 /** Clients that follow redirects at once give up after about twenty: a question waits this long for its answer. */
 const HELD_MS = 4_000;
@@ -198,7 +198,7 @@ async function inPublic<Result>(
 const at = (deps: ScittDeps, eventId: string) => ({ location: `${deps.publicUrl}/entries/${eventId}` });
 
 function running(deps: ScittDeps, eventId: string, status: 302 | 303): Reply {
-  const headers = { ...at(deps, eventId), ...PASSING, 'retry-after': RETRY_SECONDS };
+  const headers = { ...at(deps, eventId), ...ANYWHERE, 'retry-after': RETRY_SECONDS };
   return { status, bytes: new Uint8Array(), contentType: 'application/cose', headers };
 }
 

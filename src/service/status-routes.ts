@@ -52,7 +52,6 @@ export function statusRoutes(source: StatusSource): Route[] {
         return {
           bytes: new TextEncoder().encode(page),
           contentType: 'text/html; charset=utf-8',
-          headers: { 'cache-control': 'no-store' },
         };
       },
     }),

@@ -28,6 +28,9 @@ afterAll(async () => {
   await callers?.end();
 });
 
+/** How an answer may be kept that not everybody may have. */
+const PERSONAL = expect.stringMatching(/^(no-store|private, .*)$/);
+
 describe('the access table', () => {
   it('has a row for every route that is mounted, and none for another', async () => {
     const mounted = (await mountedRoutes(running.url, running.mountedPaths)).map(shape);
@@ -49,7 +52,10 @@ describe('the access table', () => {
       const answers: Record<string, unknown> = {};
       const expected: Record<string, unknown> = {};
       for (const caller of [...accessTable.callers, ...Object.keys(accessTable.alike)]) {
-        const { status, text } = await asked(row, callers.headers[caller]!);
+        const { status, text, kept } = await asked(row, callers.headers[caller]!);
+        // Whoever may not read it without a token must not find it in a cache either.
+        if (status >= 400) expect([caller, status, kept]).toEqual([caller, status, 'no-store']);
+        else if (expectedOf(row, 'none').status >= 400) expect([caller, kept]).toEqual([caller, PERSONAL]);
         answers[caller] = row.sees ? [status, text.includes(filled(row.sees.text, things))] : status;
         const answer = expectedOf(row, caller);
         expected[caller] = row.sees ? [answer.status, answer.sees] : answer.status;
@@ -62,7 +68,7 @@ describe('the access table', () => {
 async function asked(
   row: AccessRow,
   caller: Readonly<Record<string, string>>,
-): Promise<{ status: number; text: string }> {
+): Promise<{ status: number; text: string; kept: string | null }> {
   const { method, url, headers, body } = requestOf(row, await withFresh(things, row, running.owner));
   const init = {
     method,
@@ -71,7 +77,7 @@ async function asked(
     ...(body === undefined ? {} : { body }),
   };
   const response = await fetch(`${running.url}${url}`, init);
-  return { status: response.status, text: await response.text() };
+  return { status: response.status, text: await response.text(), kept: response.headers.get('cache-control') };
 }
 
 describe('a token of the tenancy', () => {

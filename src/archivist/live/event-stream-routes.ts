@@ -35,7 +35,7 @@ export function eventStreamRoutes(open: OpenEventStream): Route[] {
           stream: { content, stalledMs: STALLED_MS },
           contentType: EVENT_STREAM,
           // Proxies that follow nginx buffer a response unless it says otherwise.
-          headers: { 'cache-control': 'no-store', 'x-accel-buffering': 'no', connection: 'close' },
+          headers: { 'x-accel-buffering': 'no', connection: 'close' },
         };
       },
     }),

@@ -13,7 +13,6 @@ import {
 
 const TENANCIES = '/archivist/operator/v1/tenancies';
 const PAGE = 1000;
-const NOT_STORED = { 'cache-control': 'no-store' };
 const displayName = plainText(128).min(1);
 const domain = z
   .string()
@@ -54,7 +53,6 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
           displayName: body.display_name,
           verifiedDomain: body.verified_domain ?? '',
         }),
-        headers: NOT_STORED,
       }),
     }),
     ...(['disable', 'enable'] as const).map((verb) =>

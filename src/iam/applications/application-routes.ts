@@ -17,7 +17,6 @@ import {
 const APPLICATIONS = '/archivist/iam/v1/applications';
 const byUuid = z.object({ uuid: uuidSchema });
 /** The response has a secret: caches must not store it. */
-const NOT_STORED = { 'cache-control': 'no-store' };
 
 export interface ApplicationRouteDeps extends ApplicationDeps {
   readonly pageTokens: PageTokens;
@@ -56,7 +55,6 @@ function collectionRoutes(deps: ApplicationRouteDeps): Route[] {
       response: applicationSchema,
       handle: async ({ principal, body }) => ({
         body: await registerApplication(deps, principal, body),
-        headers: NOT_STORED,
       }),
     }),
   ];
@@ -108,7 +106,6 @@ function itemRoutes(deps: ApplicationRouteDeps): Route[] {
       response: applicationSchema,
       handle: async ({ principal, params }) => ({
         body: await regenerateSecret(deps, principal, params.uuid),
-        headers: NOT_STORED,
       }),
     }),
   ];

@@ -128,15 +128,14 @@ async function onPage(work: () => Promise<Reply>, { title, next } = NOT_SIGNED_I
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const page = pageReply(title, [`<p>${escaped(error.description)}</p>`, `<p>${next}</p>`]);
-    return { status: error.status, ...page, headers: { ...page.headers, ...error.headers } };
+    return { status: error.status, ...page, headers: error.headers };
   }
 }
 
-function pageReply(title: string, parts: readonly string[]): Pick<Reply, 'bytes' | 'contentType' | 'headers'> {
+function pageReply(title: string, parts: readonly string[]): Pick<Reply, 'bytes' | 'contentType'> {
   return {
     bytes: new TextEncoder().encode(smallPage(title, parts)),
     contentType: 'text/html; charset=utf-8',
-    headers: { 'cache-control': 'no-store' },
   };
 }
 
@@ -144,12 +143,12 @@ function redirect({ location, cookies }: Redirect): Reply {
   return {
     bytes: new Uint8Array(),
     contentType: 'text/html; charset=utf-8',
-    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+    headers: { location, 'referrer-policy': 'no-referrer' },
     cookies,
   };
 }
 
-function askForTenancy(unknown: boolean): Pick<Reply, 'bytes' | 'contentType' | 'headers'> {
+function askForTenancy(unknown: boolean): Pick<Reply, 'bytes' | 'contentType'> {
   return pageReply('Sign in', [
     ...(unknown
       ? [

@@ -34,7 +34,6 @@ export function principalRoutes(): Route[] {
           email: principal.email,
           roles: principal.roles,
         },
-        headers: { 'cache-control': 'no-store' },
       }),
     }),
   ];

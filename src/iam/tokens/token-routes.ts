@@ -5,7 +5,8 @@ import { type IssueTokenDeps, issueToken } from './issue-token.js';
 import { readTokenRequest } from './token-request.js';
 
 const MAX_FORM = 8 * 1024;
-const NOT_STORED = { 'cache-control': 'no-store', pragma: 'no-cache' };
+/** Beside cache-control: RFC 6749 section 5.1. */
+const NOT_STORED = { pragma: 'no-cache' };
 
 /** The token endpoint (docs/design/interface.md#authentication; RFC 6749 section 4.4, by form members or Basic). */
 export function tokenRoutes(deps: IssueTokenDeps): Route[] {

@@ -5,7 +5,7 @@ import type { Route } from './route.js';
 import { sendAtOnce } from './send-reply.js';
 import { wantsPage } from './wants-page.js';
 
-const PAGE = { contentType: 'text/html; charset=utf-8', headers: { 'cache-control': 'no-store' } };
+const PAGE = { contentType: 'text/html; charset=utf-8' };
 
 /** HTML that says what is wrong with an address. */
 export type NoSuchPage = (description: string) => string;
