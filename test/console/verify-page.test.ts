@@ -27,7 +27,7 @@ describe('the verifier at /verify', () => {
   const built = readFileSync(BUILT_PAGE);
 
   it('is that file, under its own policy, and named by its SHA-256', async () => {
-    const { status, bytes, headers } = await running.anonymous.get('/verify');
+    const { status, bytes, headers } = await running.anonymous.get('/verify', { 'accept-encoding': 'identity' });
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(Buffer.from(bytes).equals(built)).toBe(true);
     expect(headers.get('etag')).toBe(`"${createHash('sha256').update(built).digest('hex')}"`);
@@ -36,10 +36,14 @@ describe('the verifier at /verify', () => {
     expect(policy).toMatch(/frame-ancestors 'none'$/);
   });
 
-  it('is not sent again to a browser that has it', async () => {
-    const etag = (await running.anonymous.get('/verify')).headers.get('etag')!;
-    const again = await running.anonymous.get('/verify', { 'if-none-match': etag });
-    expect([again.status, again.bytes.length]).toEqual([304, 0]);
+  it('is not sent again to a browser that has it, compressed or not', async () => {
+    for (const encoding of ['identity', 'gzip']) {
+      const asked = { 'accept-encoding': encoding };
+      const etag = (await running.anonymous.get('/verify', asked)).headers.get('etag')!;
+      expect(etag).toMatch(encoding === 'gzip' ? /^W\/"\w{64}"$/ : /^"\w{64}"$/);
+      const again = await running.anonymous.get('/verify', { ...asked, 'if-none-match': etag });
+      expect([again.status, again.bytes.length, again.headers.get('etag')]).toEqual([304, 0, etag]);
+    }
   });
 
   it('is linked from the first page', async () => {

@@ -27,13 +27,15 @@ export function heldFileReply(
   asked: Readonly<Record<string, string | undefined>>,
   contentSecurityPolicy: string,
 ): Reply {
+  const isZipped = /\bgzip\b/.test(asked['accept-encoding'] ?? '');
   const headers = {
-    etag,
+    // A strong tag names bytes, and the compressed ones are others (RFC 9110 section 8.8.3.3).
+    etag: isZipped ? `W/${etag}` : etag,
     'cache-control': 'no-cache',
     vary: 'accept-encoding',
     'content-security-policy': contentSecurityPolicy,
   };
   if (conditionOf(asked, etag) === 'unchanged') return { status: 304, bytes: new Uint8Array(), contentType, headers };
-  if (!/\bgzip\b/.test(asked['accept-encoding'] ?? '')) return { bytes: plain, contentType, headers };
+  if (!isZipped) return { bytes: plain, contentType, headers };
   return { bytes: gzipped, contentType, headers: { ...headers, 'content-encoding': 'gzip' } };
 }
