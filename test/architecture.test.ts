@@ -35,6 +35,7 @@ const PLUGIN_ROOMS = [
   'src/platform/config-values.ts',
   'src/platform/disk',
   'src/platform/durable-file.ts',
+  'src/platform/new-folder.ts',
   'src/platform/errors.ts',
   'src/platform/explain-failure.ts',
   'src/platform/http/fetch-direct.ts',

@@ -116,7 +116,7 @@ function sorted(value: unknown): unknown {
 }
 
 /** What is wrong with the conditions of a draft, each in a sentence. The service checks it again. */
-export interface DraftFaults {
+interface DraftFaults {
   readonly assets: string | undefined;
   /** Of each permission. */
   readonly people: readonly (string | undefined)[];

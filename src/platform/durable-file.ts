@@ -10,7 +10,7 @@ export const UNFINISHED = '.unfinished-';
 const PIECE_BYTES = 16 * 1024;
 const ZEROS = new Uint8Array(PIECE_BYTES);
 
-/** One for the process: a caller that finds a folder may rely on it only when whoever makes it has synced it. */
+/** Shared by all callers: one that finds a folder may rely on it only when the caller that makes it has synced it. */
 const NEW_FOLDERS: NewFolders = new Map();
 
 /** Waits until a file's content is on disk. */
