@@ -73,21 +73,25 @@ export async function placedEntries(
 }
 
 /** Where a published seal proves an entry: the input of a receipt. */
-interface SealedPlace {
+export interface SealedPlace {
   readonly entryId: string;
   readonly leafIndex: bigint;
-  /** The first published seal that covers the entry, the leaves under it and the key that signed it. */
+  /** A published seal that covers the entry, the leaves under it and the key that signed it. */
   readonly sealNumber: bigint;
   readonly leaves: bigint;
   readonly keyId: string;
 }
 
-/** Ordered by leaf, with only what receipts need; an entry that no published seal covers is left out. */
-export async function sealedPlaces(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<SealedPlace[]> {
-  const rows = await tx.query<
-    Pick<PlacedRow, 'entry_id' | 'leaf_index' | 'leaves' | 'key_id'> & { seal_number: bigint }
-  >(
-    `SELECT leaf.entry_id, leaf.leaf_index, first.seal_number, first.leaves, first.key_id
+const OF_PLACE = `leaf.entry_id AS "entryId", leaf.leaf_index AS "leafIndex", first.seal_number AS "sealNumber",
+            first.leaves AS "leaves", first.key_id AS "keyId"`;
+
+/**
+ * The first published seal over each of these entries; one that no published seal covers is left out. Ordered by leaf, with
+ * only what receipts need.
+ */
+export function sealedPlaces(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<SealedPlace[]> {
+  return tx.query<SealedPlace>(
+    `SELECT ${OF_PLACE}
        FROM ${LEAVES_OF_ENTRIES}
        JOIN archivist.log ON log.tenant_id = leaf.tenant_id AND log.log_id = leaf.log_id
       CROSS JOIN LATERAL (
@@ -99,11 +103,37 @@ export async function sealedPlaces(tx: Tx, log: LogRef, entryIds: readonly strin
       ORDER BY leaf.leaf_index`,
     [log.tenantId, log.logId, entryIds],
   );
-  return rows.map((row) => ({
-    entryId: row.entry_id,
-    leafIndex: row.leaf_index,
-    sealNumber: row.seal_number,
-    leaves: row.leaves,
-    keyId: row.key_id,
-  }));
+}
+
+/** The same for the first published seal by one of these keys. */
+export function sealedPlacesUnder(
+  tx: Tx,
+  log: LogRef,
+  entryIds: readonly string[],
+  keys: readonly string[],
+): Promise<SealedPlace[]> {
+  return tx.query<SealedPlace>(
+    // One look-up for each key: a log can have any number of seals by a revoked one. Only the index seal_by_key has this
+    // order; by equality, the planner could just as well read all seals of the log. After an open fork, the ids of keys have
+    // a generation (sealKeyId).
+    `SELECT ${OF_PLACE}
+       FROM ${LEAVES_OF_ENTRIES}
+       JOIN archivist.log ON log.tenant_id = leaf.tenant_id AND log.log_id = leaf.log_id
+      CROSS JOIN LATERAL (
+         SELECT by_key.*
+           FROM unnest($4::text[]) AS counted(key)
+          CROSS JOIN generate_series(0, coalesce((log.forks -> -1 ->> 'generation')::int, 0)) AS generation(g)
+          CROSS JOIN LATERAL (SELECT counted.key || CASE g WHEN 0 THEN '' ELSE '.' || g END AS id) AS of_generation
+          CROSS JOIN LATERAL (
+           SELECT seal.seal_number, seal.leaves, seal.key_id
+             FROM archivist.seal
+            WHERE seal.tenant_id = leaf.tenant_id AND seal.log_id = leaf.log_id
+              AND (seal.key_id, seal.leaves) > (of_generation.id, leaf.leaf_index)
+            ORDER BY seal.key_id, seal.leaves LIMIT 1) by_key
+          WHERE by_key.key_id = of_generation.id
+          ORDER BY by_key.leaves LIMIT 1) first
+      WHERE leaf.entry_id = asked.id AND first.seal_number <= log.published_number
+      ORDER BY leaf.leaf_index`,
+    [log.tenantId, log.logId, entryIds, keys],
+  );
 }

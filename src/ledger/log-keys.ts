@@ -2,6 +2,7 @@ import { toBase64Url } from '../core/bytes.js';
 import type { Signer } from '../core/cose/signature.js';
 import type { LogName } from '../core/receipt/log-claims.js';
 import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
+import type { PublishedKey } from '../platform/keys/keyring.js';
 import { nodeSha256 } from '../platform/node-sha256.js';
 import type { LedgerContext } from './ledger-context.js';
 import { currentGeneration, type LogState } from './log.js';
@@ -50,4 +51,26 @@ export function ownTrust(
     sha256: nodeSha256,
     log: { subject: name },
   };
+}
+
+/** Which keys count in the signatures over logs, by the ids of the keys themselves. */
+export interface CountedKeys {
+  readonly valid: readonly string[];
+  /** What they signed proves nothing to who knows of the revocation. */
+  readonly revoked: readonly string[];
+}
+
+/** What counts now: each process learns of a revocation within two seconds. */
+export function countedKeys(keyring: Pick<LedgerContext['keyring'], 'everyKey'>): CountedKeys {
+  const ids = (keys: readonly PublishedKey[]) => keys.map(({ keyId }) => keyId);
+  const all = keyring.everyKey(['seal', 'statement_receipt']);
+  return {
+    valid: ids(all.filter(({ state }) => state !== 'revoked')),
+    revoked: ids(all.filter(({ state }) => state === 'revoked')),
+  };
+}
+
+/** Whether a seal with this id of its key is by a key that was revoked. */
+export function isRevoked({ revoked }: CountedKeys, sealKey: string): boolean {
+  return revoked.includes(sealKey.split('.')[0]!);
 }

@@ -3,7 +3,9 @@ import { inPieces } from '../platform/in-pieces.js';
 import type { Logger } from '../platform/logger.js';
 import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
+import type { LedgerContext } from './ledger-context.js';
 import type { LogRef } from './log.js';
+import { countedKeys } from './log-keys.js';
 import { statementReceipts } from './receipts.js';
 import { batchReceipts, type SealedBatch } from './sealed-batch.js';
 
@@ -15,7 +17,7 @@ export const SEAL_PUBLISHED = 'seal_published';
 
 /** An announcement can be lost: without one, waiting callers look after this time. */
 const LOOK_AFTER_MS = 500;
-/** Receipts never change, so those that were read are kept, up to this many bytes. */
+/** Receipts do not change until a key is revoked, so those that were read are kept, up to this many bytes. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 /** So many of a log's last batches are remembered for entries that they cover and that nobody waits for yet. */
 const RECENT = 8;
@@ -84,6 +86,7 @@ interface Sleeper {
 export function createReceiptWatch(deps: {
   readonly database: Database;
   readonly announcements: Announcements;
+  readonly keyring: Pick<LedgerContext['keyring'], 'everyKey'>;
   readonly logger: Logger;
   /** Called when a caller begins to wait for an entry of this log that is not sealed yet. Must not throw. */
   readonly wanted: (log: LogRef) => void;
@@ -111,11 +114,12 @@ export function createReceiptWatch(deps: {
     for (const sleeper of sleepers) if (logId === undefined || sleeper.logIds.includes(logId)) sleeper.wake();
   });
 
-  const keyOf = (log: LogRef, entryId: string): string => `${log.logId}/${entryId}`;
+  const keyOf = (log: LogRef, entryId: string): string =>
+    [log.logId, entryId, ...countedKeys(deps.keyring).revoked].join('/');
 
   async function readTogether(log: LogRef, entryIds: readonly string[]): Promise<Map<string, Uint8Array>> {
     const found = await deps.database.inTransaction({ read: [log.tenantId], write: [] }, (tx) =>
-      statementReceipts(tx, log, entryIds),
+      statementReceipts(tx, log, entryIds, countedKeys(deps.keyring)),
     );
     for (const [entryId, receipt] of found) kept.set(keyOf(log, entryId), receipt);
     return found;

@@ -20,8 +20,10 @@ const COSE = /^application\/(scitt-statement\+)?cose\s*(;|$)/i;
 export const STATEMENT_TYPES = ['application/cose', 'application/scitt-statement+cose'] as const;
 const ENTRY = z.object({ id: z.string() });
 const ANYWHERE = { 'access-control-allow-origin': '*' };
-/** What is issued never changes. */
+/** What was registered never changes. */
 const FOREVER = { ...ANYWHERE, 'cache-control': 'public, max-age=31536000, immutable' };
+/** A receipt is another one after its key was revoked. */
+const LASTING = { ...ANYWHERE, 'cache-control': 'public, max-age=3600' };
 const RETRY_SECONDS = '1';
 /** Clients that follow redirects at once give up after about twenty: a question waits this long for its answer. */
 const HELD_MS = 4_000;
@@ -90,7 +92,7 @@ function receiptRoute(deps: ScittDeps): Route {
       const eventId = entryId(params.id);
       const receipt = (await deps.receipts.read(deps.publicStatementLog, eventId)) ?? (await held(eventId));
       if (!receipt) return running(deps, eventId, 302);
-      return taggedReply(cose(receipt, { ...at(deps, eventId), ...FOREVER }), headers);
+      return taggedReply(cose(receipt, { ...at(deps, eventId), ...LASTING }), headers);
     },
   });
 }

@@ -7,6 +7,7 @@ import { ApiError } from '../platform/errors.js';
 import type { Principal } from '../platform/http/principal.js';
 import type { Ids } from '../platform/ids.js';
 import { inPieces } from '../platform/in-pieces.js';
+import type { Keyring } from '../platform/keys/keyring.js';
 import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 import { type ExaminedStatement, examineStatement, STATEMENT_LIMITS } from './examine-statement.js';
@@ -38,6 +39,7 @@ export interface ScittDeps {
   /** Issuer names that only the service itself may use. */
   readonly reservedIssuers: readonly string[];
   readonly receipts: ReceiptWatch;
+  readonly keyring: Pick<Keyring, 'everyKey'>;
   readonly rules: RulesCache;
   /** The MMR log of a tenancy. */
   tenancyLog(tenantId: string): LogRef;

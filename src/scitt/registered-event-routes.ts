@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { type CborMap, encodeCbor } from '../core/cose/cbor.js';
 import { permits } from '../iam/access/permits.js';
+import { countedKeys } from '../ledger/log-keys.js';
 import { mmrReceipt, statementReceipt } from '../ledger/receipts.js';
 import { isRegistrant } from '../ledger/registrant-store.js';
 import { findRegistration, type RegisteredEntry, type Registration } from '../ledger/registration-store.js';
@@ -121,7 +122,9 @@ function entryRoute(deps: ScittDeps, door: Door, part: '' | '/receipt', name: st
       readIn(deps, principal, async (tx) => {
         const registration = await requireEntry(deps, tx, principal, door, params.entryID);
         const log = deps.tenancyLog(registration.tenantId);
-        const bytes = part === '' ? registration.submitted : await mmrReceipt(tx, log, registration.eventId, 'map');
+        const keys = countedKeys(deps.keyring);
+        const bytes =
+          part === '' ? registration.submitted : await mmrReceipt(tx, log, registration.eventId, 'map', keys);
         if (bytes) return { bytes, contentType: 'application/cbor' };
         const headers = { 'retry-after': '1' };
         throw new ApiError('not_ready', 'The receipt is not ready yet: the log is not sealed. Try again.', headers);
@@ -177,8 +180,9 @@ async function settled(deps: ScittDeps, principal: Principal, registration: Regi
     // Before the look: what is published during it must not be missed.
     const next = deps.receipts.nextSeal([tenancyLog, statementLog], Math.max(left, 0));
     const done = await readIn(deps, principal, async (tx) => {
-      if (!(await mmrReceipt(tx, tenancyLog, eventId, 'map'))) return false;
-      return (await statementReceipt(tx, statementLog, eventId)) !== undefined;
+      const keys = countedKeys(deps.keyring);
+      if (!(await mmrReceipt(tx, tenancyLog, eventId, 'map', keys))) return false;
+      return (await statementReceipt(tx, statementLog, eventId, keys)) !== undefined;
     });
     if (done || left <= 0) return done;
     await next;

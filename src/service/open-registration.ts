@@ -10,6 +10,7 @@ import { ApiError } from '../platform/errors.js';
 import type { Feature } from '../platform/feature.js';
 import { refusalOf } from '../platform/http/error-reply.js';
 import type { Ids } from '../platform/ids.js';
+import type { Keyring } from '../platform/keys/keyring.js';
 import type { Logger } from '../platform/logger.js';
 import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
@@ -30,6 +31,7 @@ interface RegistrationBase {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly keyring: Keyring;
   readonly publicUrl: string;
   readonly deployment: Deployment;
   readonly writer: AcceptWriter;
@@ -39,8 +41,8 @@ interface RegistrationBase {
 
 /** Registration of statements. The provenance side turns accepted statements into events. */
 export function openRegistration(base: RegistrationBase): Feature & { readonly scitt: ScittDeps } {
-  const { database, announcements, logger, wanted } = base;
-  const receipts = createReceiptWatch({ database, announcements, logger, wanted });
+  const { database, announcements, keyring, logger, wanted } = base;
+  const receipts = createReceiptWatch({ database, announcements, keyring, logger, wanted });
   const scitt = registrationDeps(base, receipts);
   return {
     scitt,
@@ -54,7 +56,7 @@ export function openRegistration(base: RegistrationBase): Feature & { readonly s
 }
 
 function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): ScittDeps {
-  const { database, clock, ids, logger, publicUrl, deployment, writer } = base;
+  const { database, clock, ids, logger, keyring, publicUrl, deployment, writer } = base;
   const reservedIssuers = [serviceDid(publicUrl), publicUrl];
   return {
     database,
@@ -67,6 +69,7 @@ function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): Scitt
     privateStatementLog: statementLog(deployment, false),
     reservedIssuers,
     receipts,
+    keyring,
     rules: createRulesCache({ database, clock, reservedIssuers }),
     tenancyLog,
     async accept(principal, statement): Promise<RegisteredEntry> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { placedEntries, sealedPlaces } from '../../src/ledger/entry-proof-store.js';
+import { placedEntries, sealedPlaces, sealedPlacesUnder } from '../../src/ledger/entry-proof-store.js';
 import { deleteIntake, FIRST_ENTRY } from '../../src/ledger/intake-store.js';
 import type { LogRef } from '../../src/ledger/log.js';
 import { findLog, SEQUENCER, SEQUENCER_READING } from '../../src/ledger/log-store.js';
@@ -172,7 +172,7 @@ describe.each(engines())('a batch of a log with 100,000 waiting entries on %s', 
       `WITH n AS (SELECT generate_series(1, 5000) AS n),
        seals AS (INSERT INTO archivist.seal
          (tenant_id, log_id, seal_number, size, leaves, key_id, sealed_at_ms, root, signed)
-         SELECT $1, $2, n, 2 * n, n, 'key', n, decode(repeat('00', 32), 'hex'), '\\x00' FROM n),
+         SELECT $1, $2, n, 2 * n, n, CASE WHEN n > 4999 THEN 'newest' ELSE 'key' END, n, decode(repeat('00', 32), 'hex'), '\\x00' FROM n),
        receipts AS (INSERT INTO archivist.peak_receipt (tenant_id, log_id, key_id, node_index, receipt)
          SELECT $1, $2, 'key', n, '\\x00' FROM n)
        INSERT INTO archivist.leaf
@@ -191,6 +191,7 @@ describe.each(engines())('a batch of a log with 100,000 waiting entries on %s', 
         expect((await peakReceipts(watched, log, 'key', [1n, 2_500n, 5_001n])).size).toBe(2);
         expect(await placedEntries(watched, log, 'asset_event', entries)).toHaveLength(3);
         await sealedPlaces(watched, log, entries);
+        await sealedPlacesUnder(watched, log, entries, ['newest', 'none']);
         return [...reads.rows.values()].reduce((sum, rows) => sum + rows, 0);
       });
     expect(await rowsRead()).toBeLessThanOrEqual(SMALL);

@@ -11,6 +11,7 @@ import { verifySeal } from '../../src/core/verify/verify-seal.js';
 import { FIRST_ENTRY, waitingEntries } from '../../src/ledger/intake-store.js';
 import { type LeafRow, leafRange } from '../../src/ledger/leaf-store.js';
 import { type LogRef, type LogState, parentHash } from '../../src/ledger/log.js';
+import { countedKeys } from '../../src/ledger/log-keys.js';
 import { findLog } from '../../src/ledger/log-store.js';
 import {
   headMassif,
@@ -41,12 +42,12 @@ async function leafHash(tx: Tx, rig: LedgerRig, row: LeafRow): Promise<Uint8Arra
 /** Verifies an entry's receipt as a stranger would and gives its bytes. */
 export async function provenReceipt(tx: Tx, rig: LedgerRig, log: LogState, row: LeafRow): Promise<Uint8Array> {
   if (log.structure === 'MMR_SHA256') {
-    const receipt = (await mmrReceipt(tx, log, row.entryId, 'draft'))!;
+    const receipt = (await mmrReceipt(tx, log, row.entryId, 'draft', countedKeys(rig.keyring)))!;
     const trust = { logKeys: rig.keyring.jwks('seal'), log: { subject: log.name } };
     await verifyMmrReceipt(receipt, await leafHash(tx, rig, row), trust);
     return receipt;
   }
-  const receipt = (await statementReceipt(tx, log, row.entryId))!;
+  const receipt = (await statementReceipt(tx, log, row.entryId, countedKeys(rig.keyring)))!;
   const trust = { logKeys: rig.keyring.jwks('statement_receipt'), log: { subject: log.name } };
   await verifyRfc9162Receipt(receipt, (await statementBytes(tx, row.entryTenantId, row.entryId))!, trust);
   return receipt;
@@ -80,11 +81,18 @@ async function auditSealObjects(tx: Tx, rig: LedgerRig, log: LogState): Promise<
 }
 
 /** Many receipts read at once, whatever seals and keys they are under, are the ones that each entry has alone. */
-async function auditReceiptsTogether(tx: Tx, log: LogState, accepted: readonly string[], alone: Remembered) {
+async function auditReceiptsTogether(
+  tx: Tx,
+  rig: LedgerRig,
+  log: LogState,
+  accepted: readonly string[],
+  alone: Remembered,
+) {
+  const keys = countedKeys(rig.keyring);
   const together =
     log.structure === 'MMR_SHA256'
-      ? await mmrReceipts(tx, log, accepted, 'draft')
-      : await statementReceipts(tx, log, accepted);
+      ? await mmrReceipts(tx, log, accepted, 'draft', keys)
+      : await statementReceipts(tx, log, accepted, keys);
   expect([...together.keys()].sort()).toEqual([...accepted].sort());
   for (const [entryId, receipt] of together) expect(toHex(receipt)).toBe(alone.get(entryId));
 }
@@ -125,6 +133,6 @@ export async function auditLog(
       expect(receipt).toBe(remembered.get(row.entryId) ?? receipt);
       remembered.set(row.entryId, receipt);
     }
-    await auditReceiptsTogether(tx, log, accepted, remembered);
+    await auditReceiptsTogether(tx, rig, log, accepted, remembered);
   });
 }

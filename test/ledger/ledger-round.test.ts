@@ -1,12 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { equalBytes } from '../../src/core/bytes.js';
+import { Header } from '../../src/core/cose/labels.js';
+import { decodeSign1 } from '../../src/core/cose/sign1.js';
 import { readMmrReceipt } from '../../src/core/receipt/mmr-receipt.js';
 import { verifyStatement } from '../../src/core/verify/verify-statement.js';
 import { commits } from '../../src/ledger/entry-proof.js';
 import type { LogRef } from '../../src/ledger/log.js';
+import { countedKeys } from '../../src/ledger/log-keys.js';
 import { findLog, SEQUENCER, SEQUENCER_READING } from '../../src/ledger/log-store.js';
 import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../src/ledger/massif-view.js';
-import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
+import {
+  mmrReceipt,
+  mmrReceipts,
+  statementBytes,
+  statementReceipt,
+  statementReceipts,
+} from '../../src/ledger/receipts.js';
 import { runRound } from '../../src/ledger/run-round.js';
 import { insertMissingStatements } from '../../src/ledger/statement-store.js';
 import type { StagedObject } from '../../src/platform/object-store.js';
@@ -116,7 +125,7 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     const look = () =>
       rig.database.inTransaction('system', async (tx) => {
         const commit = (await commits(tx, log, 'asset_event', [entryId!])).get(entryId!);
-        const receipt = await mmrReceipt(tx, log, entryId!, 'map');
+        const receipt = await mmrReceipt(tx, log, entryId!, 'map', countedKeys(rig.keyring));
         const massif = await massifView(tx, log, 0);
         const status = commit ? (commit.published ? 'CONFIRMED' : 'COMMITTED') : 'STORED';
         return [status, receipt !== undefined, massif !== undefined];
@@ -149,6 +158,42 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     await auditLog(rig, log, accepted);
   });
 
+  it.each(['MMR_SHA256', 'RFC9162_SHA256'] as const)(
+    'hands out receipts of %s by a key that counts, as soon as a seal has one, after their key was revoked',
+    async (structure) => {
+      const rig = opened.rig();
+      const log = await rig.newLog(structure, 3);
+      const kind = structure === 'MMR_SHA256' ? 'asset_event' : 'statement';
+      const role = structure === 'MMR_SHA256' ? 'seal' : 'statement_receipt';
+      const receipts = async (entries: readonly string[]) =>
+        rig.database.inTransaction('system', (tx) => {
+          const keys = countedKeys(rig.keyring);
+          return structure === 'MMR_SHA256'
+            ? mmrReceipts(tx, log, entries, 'draft', keys)
+            : statementReceipts(tx, log, entries, keys);
+        });
+      const kidOf = (receipt: Uint8Array | undefined) => decodeSign1(receipt!).protectedHeader.get(Header.kid);
+      const old: string[] = [];
+      for (let seal = 0; seal < 3; seal += 1) {
+        old.push(...(await rig.accept(log, kind, 2)));
+        await rig.drain(log);
+      }
+      const first = rig.keyring.signer(role).kid;
+      const before = await receipts(old);
+      rig.keyring.rotate(role);
+      rig.keyring.revokeEarlier(role);
+      const second = rig.keyring.signer(role).kid;
+      expect(await receipts(old), 'no other seal is there yet').toEqual(before);
+      const fresh = await rig.accept(log, kind, 1);
+      await rig.drain(log);
+      const after = await receipts([...old, ...fresh]);
+      expect(old.map((entry) => kidOf(before.get(entry)))).toEqual(old.map(() => first));
+      expect([...after.keys()].map((entry) => kidOf(after.get(entry)))).toEqual([...old, ...fresh].map(() => second));
+      // Each receipt is verified there, as a stranger would.
+      await auditLog(rig, log, [...old, ...fresh], new Map());
+    },
+  );
+
   it('hands out an MMR receipt in the form that is asked for', async () => {
     const rig = opened.rig();
     const log = await rig.newLog('MMR_SHA256');
@@ -156,11 +201,15 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     await rig.drain(log);
     await rig.database.inTransaction('system', async (tx) => {
       for (const form of ['map', 'draft'] as const) {
-        const read = readMmrReceipt((await mmrReceipt(tx, log, second!, form))!);
+        const read = readMmrReceipt((await mmrReceipt(tx, log, second!, form, countedKeys(rig.keyring)))!);
         expect([read.form, read.index, read.path.length]).toEqual([form, 1n, 1]);
       }
-      expect(await mmrReceipt(tx, log, '00000000-0000-7000-8000-000000000000', 'map')).toBeUndefined();
-      expect(await statementReceipt(tx, log, '00000000-0000-7000-8000-000000000000')).toBeUndefined();
+      expect(
+        await mmrReceipt(tx, log, '00000000-0000-7000-8000-000000000000', 'map', countedKeys(rig.keyring)),
+      ).toBeUndefined();
+      expect(
+        await statementReceipt(tx, log, '00000000-0000-7000-8000-000000000000', countedKeys(rig.keyring)),
+      ).toBeUndefined();
     });
   });
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { countedKeys } from '../../src/ledger/log-keys.js';
 import { createReceiptWatch, SEAL_PUBLISHED } from '../../src/ledger/receipt-watch.js';
 import { statementReceipts } from '../../src/ledger/receipts.js';
 import type { SealedBatch } from '../../src/ledger/sealed-batch.js';
@@ -34,6 +35,7 @@ async function watched(lookAfterMs = LONG_MS) {
   const watch = createReceiptWatch({
     database,
     announcements,
+    keyring: rig.keyring,
     logger: silent,
     wanted: ({ logId }) => void wanted.push(logId),
     lookAfterMs,
@@ -90,6 +92,21 @@ it('tells the ledger once that somebody waits for an entry, if it is not sealed 
   expect(wanted).toEqual([log.logId]);
 });
 
+it('hands out no receipt that it kept once its key was revoked, if the log has another one', async () => {
+  const { rig, log, watch, publish } = await watched();
+  const [entry] = await rig.accept(log, 'statement', 1);
+  await publish();
+  const before = await watch.read(log, entry!);
+  rig.keyring.rotate('statement_receipt');
+  expect(await watch.read(log, entry!)).toEqual(before);
+  rig.keyring.revokeEarlier('statement_receipt');
+  await rig.accept(log, 'statement', 1);
+  await publish();
+  const after = await watch.receipt(log, entry!, LONG_MS);
+  expect(after).not.toEqual(before);
+  expect(await watch.read(log, entry!)).toEqual(after);
+});
+
 it('ends with nothing when the time is over, and goes on for who waits longer', async () => {
   const { rig, log, watch, publish } = await watched();
   const [entry] = await rig.accept(log, 'statement', 1);
@@ -106,6 +123,7 @@ it('makes the receipts of what this process sealed without a query, byte for byt
   const own = createReceiptWatch({
     database: { ...rig.database, inTransaction: () => Promise.reject(new Error('no query is needed')) },
     announcements,
+    keyring: rig.keyring,
     logger: silent,
     wanted: ({ logId }) => void wanted.push(logId),
     lookAfterMs: LONG_MS,
@@ -119,7 +137,9 @@ it('makes the receipts of what this process sealed without a query, byte for byt
     const followed = own.follow(log);
     const waiting = fresh.map((entryId) => followed.receipt(entryId, LONG_MS));
     await rig.drain(log);
-    const stored = await rig.database.inTransaction('system', (tx) => statementReceipts(tx, log, fresh));
+    const stored = await rig.database.inTransaction('system', (tx) =>
+      statementReceipts(tx, log, fresh, countedKeys(rig.keyring)),
+    );
     expect(await Promise.all(waiting)).toEqual(fresh.map((entryId) => stored.get(entryId)));
     accepted.push(...fresh);
   }
@@ -164,7 +184,9 @@ it.each([
   }
   const receipt = await followed.receipt(entry!, LONG_MS);
   expect(asked.transactions).toBe(queries);
-  const stored = await rig.database.inTransaction('system', (tx) => statementReceipts(tx, log, [entry!]));
+  const stored = await rig.database.inTransaction('system', (tx) =>
+    statementReceipts(tx, log, [entry!], countedKeys(rig.keyring)),
+  );
   expect(receipt).toEqual(stored.get(entry!));
   watch.close();
 });

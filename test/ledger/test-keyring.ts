@@ -1,4 +1,5 @@
 import { sign } from 'node:crypto';
+import { toBase64Url } from '../../src/core/bytes.js';
 import { Algorithm } from '../../src/core/cose/algorithms.js';
 import { keyThumbprint } from '../../src/core/cose/cose-key.js';
 import type { PublicJwk } from '../../src/core/cose/public-key.js';
@@ -11,6 +12,8 @@ type Keyring = LedgerContext['keyring'];
 /** Real P-256 keys in memory, one a role, which can be rotated. */
 export interface TestKeyring extends Keyring {
   rotate(role: string): void;
+  /** Revokes every earlier key of a role. */
+  revokeEarlier(role: string): void;
   jwks(role: string): PublicJwk[];
 }
 
@@ -28,6 +31,7 @@ function newSigner(): Signer {
 
 export function createTestKeyring(): TestKeyring {
   const signers = new Map<string, Signer[]>();
+  const revoked = new Set<Signer>();
   const of = (role: string): Signer[] => {
     if (!signers.has(role)) signers.set(role, [newSigner()]);
     return signers.get(role)!;
@@ -35,8 +39,18 @@ export function createTestKeyring(): TestKeyring {
   const jwks = (role: string): PublicJwk[] => of(role).map((signer) => signer.publicKey);
   return {
     signer: (role) => of(role).at(-1)!,
-    everyKey: (roles) => roles.flatMap((role) => jwks(role).map((jwk) => ({ jwk }))) as never,
+    everyKey: (roles) =>
+      roles.flatMap((role) =>
+        of(role).map((signer) => ({
+          keyId: toBase64Url(signer.kid),
+          state: revoked.has(signer) ? 'revoked' : 'active',
+          jwk: signer.publicKey,
+        })),
+      ) as never,
     rotate: (role) => of(role).push(newSigner()),
+    revokeEarlier(role) {
+      for (const signer of of(role).slice(0, -1)) revoked.add(signer);
+    },
     jwks,
   };
 }

@@ -1,9 +1,11 @@
 import { assembleTransparentStatement } from '../../core/statement/transparent-statement.js';
 import { isTemplate } from '../../core/statement/vcon-template.js';
 import { isWaiting } from '../../ledger/intake-store.js';
+import { countedKeys } from '../../ledger/log-keys.js';
 import { mmrReceipt, statementReceipt } from '../../ledger/receipts.js';
 import { statementBytes } from '../../ledger/statement-store.js';
 import { ApiError } from '../../platform/errors.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { AssetForm } from '../assets/asset.js';
 import type { Attributes } from '../attributes.js';
@@ -23,7 +25,13 @@ export type ProvenEvent =
     }
   | { readonly kind: 'asset_free_event'; readonly event: AssetFreeEvent };
 
-/** The proofs that every committed event has; their bytes are the same at every request. */
+/** What proofs are made from. */
+export interface ProofSource {
+  readonly deployment: Deployment;
+  readonly keyring: Pick<Keyring, 'everyKey'>;
+}
+
+/** The proofs that every committed event has; their bytes are the same until a key of theirs is revoked. */
 export type Proof = 'receipt' | 'signed-statement' | 'transparent-statement';
 
 /**
@@ -34,20 +42,28 @@ export type Proof = 'receipt' | 'signed-statement' | 'transparent-statement';
  */
 export async function entryProof(
   tx: Tx,
-  deployment: Deployment,
+  source: ProofSource,
   proven: ProvenEvent,
   proof: Proof,
   receiptForm: 'map' | 'draft',
 ): Promise<Uint8Array> {
   requireWhole(proven);
-  if (proof === 'receipt')
-    return ready(await mmrReceipt(tx, tenancyLog(proven.event.tenantId), proven.event.eventId, receiptForm));
-  if (!(await hasStatement(tx, deployment, proven))) {
+  if (proof === 'receipt') return ready(await tenancyReceipt(tx, source, proven, receiptForm));
+  if (!(await hasStatement(tx, source.deployment, proven))) {
     throw new ApiError('not_found', noStatement(proven));
   }
   return proof === 'signed-statement'
-    ? ready(await statement(tx, deployment, proven))
-    : transparentStatement(tx, deployment, proven);
+    ? ready(await statement(tx, source.deployment, proven))
+    : transparentStatement(tx, source, proven);
+}
+
+function tenancyReceipt(
+  tx: Tx,
+  { keyring }: ProofSource,
+  { event }: ProvenEvent,
+  form: 'map' | 'draft',
+): Promise<Uint8Array | undefined> {
+  return mmrReceipt(tx, tenancyLog(event.tenantId), event.eventId, form, countedKeys(keyring));
 }
 
 /** Proofs cover the whole event. @throws {ApiError} forbidden when the caller sees only a part of it */
@@ -69,12 +85,14 @@ function noStatement({ kind }: ProvenEvent): string {
     : 'This event was accepted before the service signed the records of asset-free events, so it has no signed statement.';
 }
 
-async function transparentStatement(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<Uint8Array> {
+async function transparentStatement(tx: Tx, source: ProofSource, proven: ProvenEvent): Promise<Uint8Array> {
   const { event } = proven;
-  const draftReceipt = ready(await mmrReceipt(tx, tenancyLog(event.tenantId), event.eventId, 'draft'));
+  const { deployment, keyring } = source;
+  const draftReceipt = ready(await tenancyReceipt(tx, source, proven, 'draft'));
   const commit = ready(await commitOf(tx, proven.kind, event));
   const signed = await statement(tx, deployment, proven);
-  const rfc9162Receipt = await statementReceipt(tx, statementLog(deployment, isPublic(proven)), event.eventId);
+  const log = statementLog(deployment, isPublic(proven));
+  const rfc9162Receipt = await statementReceipt(tx, log, event.eventId, countedKeys(keyring));
   if (!signed || !rfc9162Receipt) throw new StatementLogBehind();
   const document =
     proven.kind === 'asset_event'

@@ -3,22 +3,23 @@ import { massifLeaves, massifView, sealView } from '../../ledger/massif-view.js'
 import { witnessedSeal } from '../../ledger/witnesses/witnessed-seal.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
+import { statementLog, tenancyLog } from '../deployment.js';
 import { assetEventResponse } from '../events/asset-event.js';
 import { assetFreeEventResponse } from '../events/asset-free-event.js';
 import { commitOf } from '../events/read-asset-events.js';
-import { entryProof, hasStatement, type ProvenEvent } from './entry-proofs.js';
+import { entryProof, hasStatement, type ProofSource, type ProvenEvent } from './entry-proofs.js';
 import type { Evidence } from './evidence-bundle.js';
 
 /**
  * Gathers all current evidence of one event.
  * @throws {ApiError} as `entryProof`; not_ready before the seal
  */
-export async function gatherEvidence(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<Evidence> {
+export async function gatherEvidence(tx: Tx, source: ProofSource, proven: ProvenEvent): Promise<Evidence> {
   const { event } = proven;
+  const { deployment } = source;
   const receipt = {
-    map: await entryProof(tx, deployment, proven, 'receipt', 'map'),
-    draft: await entryProof(tx, deployment, proven, 'receipt', 'draft'),
+    map: await entryProof(tx, source, proven, 'receipt', 'map'),
+    draft: await entryProof(tx, source, proven, 'receipt', 'draft'),
   };
   const commit = await commitOf(tx, proven.kind, event);
   const ref = tenancyLog(event.tenantId);
@@ -48,8 +49,8 @@ export async function gatherEvidence(tx: Tx, deployment: Deployment, proven: Pro
     witnessed,
     ...((await hasStatement(tx, deployment, proven))
       ? {
-          signedStatement: await entryProof(tx, deployment, proven, 'signed-statement', 'map'),
-          transparentStatement: await entryProof(tx, deployment, proven, 'transparent-statement', 'map'),
+          signedStatement: await entryProof(tx, source, proven, 'signed-statement', 'map'),
+          transparentStatement: await entryProof(tx, source, proven, 'transparent-statement', 'map'),
         }
       : {}),
   };

@@ -10,7 +10,7 @@ import { uuidSchema } from '../../platform/uuid-schema.js';
 import { requirePublicEvent, seeAssetEvent } from '../events/read-asset-events.js';
 import { requireAssetFreeEvent } from '../events/read-asset-free-event.js';
 import { publicByIdScope, type ReadDeps, readByIdScope } from '../read-scope.js';
-import { entryProof, type Proof, type ProvenEvent, requireWhole } from './entry-proofs.js';
+import { entryProof, type Proof, type ProofSource, type ProvenEvent, requireWhole } from './entry-proofs.js';
 import { type EvidenceKeys, evidenceBundle } from './evidence-bundle.js';
 import { gatherEvidence } from './gather-evidence.js';
 import { createKeptProofs, type KeptProof, type KeptProofs, type ProofAddress } from './kept-proofs.js';
@@ -22,7 +22,7 @@ interface ProofKind {
   readonly name: string;
   readonly summary: string;
   readonly contentType: string;
-  /** True if it never changes once issued: then it is kept. */
+  /** True if it stays as it was issued, unless a key is revoked: then it is kept. */
   readonly fixed: boolean;
   /** In the caller's download budget, if it is counted there. */
   readonly leastCost?: number;
@@ -45,7 +45,7 @@ const costOf = ({ leastCost }: ProofKind) => (leastCost === undefined ? {} : { l
 const FORM = z.object({ form: z.enum(['map', 'draft']).optional() });
 const ASSET_EVENT = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
 
-export interface ProofDeps extends ReadDeps {
+export interface ProofDeps extends ReadDeps, ProofSource {
   readonly evidenceKeys: EvidenceKeys;
   /** The page that a bundle gets; undefined where the build has none. */
   evidencePage(): Promise<PageTemplate | undefined>;
@@ -59,7 +59,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
  * evidence bundle, which is a zip.
  */
 export function proofRoutes(deps: ProofDeps): Route[] {
-  const routeDeps = { ...deps, kept: createKeptProofs() };
+  const routeDeps = { ...deps, kept: createKeptProofs(deps.keyring) };
   return proofKinds(deps).flatMap((kind) => [
     assetEventProof(routeDeps, kind),
     publicEventProof(routeDeps, kind),
@@ -67,14 +67,15 @@ export function proofRoutes(deps: ProofDeps): Route[] {
   ]);
 }
 
-function proofKinds({ deployment, evidenceKeys, evidencePage }: ProofDeps): ProofKind[] {
+function proofKinds(deps: ProofDeps): ProofKind[] {
+  const { evidenceKeys, evidencePage } = deps;
   const cose = (name: Proof, summary: string): ProofKind => ({
     name,
     summary,
     contentType: 'application/cose',
     fixed: true,
     read: async (tx, proven, form) => {
-      const bytes = await entryProof(tx, deployment, proven, name, form);
+      const bytes = await entryProof(tx, deps, proven, name, form);
       return async () => bytes;
     },
   });
@@ -89,7 +90,7 @@ function proofKinds({ deployment, evidenceKeys, evidencePage }: ProofDeps): Proo
       fixed: false,
       leastCost: BUNDLE_COST,
       read: async (tx, proven) => {
-        const evidence = await gatherEvidence(tx, deployment, proven);
+        const evidence = await gatherEvidence(tx, deps, proven);
         return async () => evidenceBundle(evidence, evidenceKeys, await evidencePage());
       },
     },
@@ -135,7 +136,8 @@ async function made(
 }
 
 function answer(kind: ProofKind, audience: 'private' | 'public', bytes: Uint8Array, requestHeaders: Headers): Reply {
-  const age = kind.fixed ? 'max-age=31536000, immutable' : 'no-cache';
+  // Not for ever: it is another one after its key was revoked.
+  const age = kind.fixed ? 'max-age=3600' : 'no-cache';
   const headers = {
     'cache-control': `${audience}, ${age}`,
     ...(audience === 'public' ? { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'etag' } : {}),
