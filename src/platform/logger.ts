@@ -39,6 +39,25 @@ function withoutSecrets(line: string): string {
   return /@|%40/.test(redacted) ? redacted.replace(EMAIL, '[e-mail]') : redacted;
 }
 
+/** Deeper than any error of ours nests others. */
+const MOST_DEPTH = 6;
+
+/**
+ * The members of an error to write. An error of Redis carries the command that failed, whose arguments can be a password or
+ * what was to be stored: only its name is kept, also of the errors within.
+ */
+function withoutArguments(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > MOST_DEPTH) return undefined;
+  if (Array.isArray(value)) return value.map((each) => withoutArguments(each, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      name === 'args' ? '[arguments]' : withoutArguments(member, depth + 1),
+    ]),
+  );
+}
+
 /** A full disk or an absent server fails every request and every retry alike: one line a minute says so. */
 function withoutRepetition() {
   const leftOut = limitRepeatedErrors(() => performance.now());
@@ -53,8 +72,8 @@ function withoutRepetition() {
 
 /**
  * Writes one JSON object per line to standard output, or readable lines for a terminal. Members that hold secrets,
- * bearer tokens, credentials in URLs, telephone numbers and e-mail addresses are redacted wherever they occur in a line. The
- * same error is logged at most once a minute; `repeated` of the next line says how often it was left out.
+ * bearer tokens, credentials in URLs, telephone numbers and e-mail addresses are redacted wherever they occur in a line, and
+ * so are the arguments of a failed command of Redis. The same error is logged at most once a minute; `repeated` of the next line says how often it was left out.
  */
 export function createLogger(
   level: LogLevel,
@@ -65,6 +84,7 @@ export function createLogger(
     level,
     base: null,
     redact: { paths, censor: '[secret]' },
+    serializers: { err: (error: unknown) => withoutArguments(pino.stdSerializers.err(error as Error)) },
     hooks: { streamWrite: withoutSecrets, logMethod: withoutRepetition() },
   };
   if (destination) return pino(options, destination);

@@ -16,6 +16,21 @@ describe('the log', () => {
     expect(line).not.toContain('s3cret');
   });
 
+  it('has no argument of a failed command of Redis, also not of an error within an error', () => {
+    const failed = (message: string) =>
+      Object.assign(new Error(message), { command: { name: 'hello', args: ['3', 'AUTH', 'default', 's3cret'] } });
+    const aborted = Object.assign(failed('EXECABORT'), { previousErrors: [failed('OOM')] });
+    const both = new AggregateError([failed('WRONGPASS'), aborted], 'two');
+    const lines = logged((log) => {
+      for (const err of [failed('WRONGPASS'), aborted, both, new Error('outer', { cause: aborted })])
+        log.warn({ err }, `${err.message} of Redis`);
+    });
+    expect(lines).not.toContain('s3cret');
+    expect(lines.match(/"name":"hello"/g)!.length).toBeGreaterThanOrEqual(4);
+    expect(lines).toContain('WRONGPASS');
+    expect(lines).toContain('"stack"');
+  });
+
   it('has one line a minute for one error, and every line that a caller was given the number of', () => {
     const full = (file: string) => Object.assign(new Error(`could not extend ${file}`), { code: '53100' });
     const lines = logged((log) => {
