@@ -1,5 +1,5 @@
 import type { ArchivistClient, BulkEvent, BulkOutcome } from './archivist-client.js';
-import { EventRefused } from './delivery-failure.js';
+import { DeliverLater, EventRefused } from './delivery-failure.js';
 
 /** Most events of a batch, and how long the first one waits for others. */
 const MOST_EVENTS = 500;
@@ -45,8 +45,11 @@ export function bulkRecorder(client: ArchivistClient): ArchivistClient {
     try {
       return await client.recordEvents(batch.map(({ item }) => item));
     } catch (error) {
+      const isAbsent = NO_ENDPOINT.includes((error as Partial<EventRefused>).status ?? 0);
+      // A proxy without a service behind it says so too: it is asked again with the next batch.
+      if (error instanceof DeliverLater && isAbsent) return undefined;
       if (!(error instanceof EventRefused)) throw error;
-      if (NO_ENDPOINT.includes(error.status)) supported = false;
+      if (isAbsent) supported = false;
       return undefined;
     }
   }

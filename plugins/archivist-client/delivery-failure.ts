@@ -14,14 +14,20 @@ export class DeliverLater extends Error {
   override readonly name = 'DeliverLater';
   /** How long the service asked us to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** Of the response, if there was one. */
+  readonly status: number | undefined;
 
-  constructor(message: string, retryAfterMs?: number) {
+  constructor(message: string, retryAfterMs?: number, status?: number) {
     super(message);
     this.retryAfterMs = retryAfterMs;
+    this.status = status;
   }
 }
 
-/** Statuses that blame the event itself (docs/design/README.md#one-operation). All others may be temporary. */
+/**
+ * Statuses that blame the event itself (docs/design/README.md#one-operation), if the service says so: a proxy before it
+ * answers 404 or 400 while it has nothing behind it. All others may be temporary.
+ */
 const REFUSALS = [400, 404, 409, 413, 422];
 /** Longer than any of our descriptions: only responses of something else are cut. */
 const MAX_REASON_LENGTH = 16_384;
@@ -30,6 +36,8 @@ const MAX_REASON_LENGTH = 16_384;
 export interface ErrorBody {
   readonly error?: unknown;
   readonly description?: unknown;
+  /** What gateways of gRPC services, such as that of the original, have in its place. */
+  readonly code?: unknown;
 }
 
 /** The failure for an unsuccessful response. Reads the body. */
@@ -56,7 +64,10 @@ export function failureFrom(
 ): EventRefused | DeliverLater {
   const said = [body?.error, body?.description].filter((part) => typeof part === 'string').join(': ');
   const reason = `${what}: ${status} ${said}`.trimEnd().slice(0, MAX_REASON_LENGTH);
-  return REFUSALS.includes(status) ? new EventRefused(status, reason) : new DeliverLater(reason, retryAfterMs);
+  const isOfService = typeof body?.error === 'string' || typeof body?.code === 'number';
+  return isOfService && REFUSALS.includes(status)
+    ? new EventRefused(status, reason)
+    : new DeliverLater(reason, retryAfterMs, status);
 }
 
 /** The wait in a Retry-After header (RFC 9110 section 10.2.3), as seconds or a date, in milliseconds. */

@@ -62,7 +62,8 @@ export async function startScriptedArchivist(): Promise<ScriptedArchivist> {
     if (fault === 'hang') return;
     if (fault === 'reset') return void request.socket.destroy();
     response.writeHead(fault?.status ?? 200, { 'content-type': 'application/json', ...fault?.headers });
-    response.end(fault?.raw ?? JSON.stringify(fault ? (fault.body ?? {}) : healthy(endpoint, peer.expiresIn)));
+    const told = fault && (fault.body ?? (fault.status >= 400 ? { error: 'refused' } : {}));
+    response.end(fault?.raw ?? JSON.stringify(told ?? healthy(endpoint, peer.expiresIn)));
   }
 
   const server = createServer((request, response) => void handle(request, response).catch(() => undefined));
