@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
 import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
+import { within } from '../../src/platform/time-limit.js';
 import { askToLook, isLooking, type ReasonToLook, readLooker } from './look-list.js';
 
 /** Redis' names of events that end a key; RedisJSON also sends its own when only a path was deleted. */
@@ -12,6 +13,8 @@ const CHANNEL = /^__keyevent@\d+__:(.+)$/;
 const KEY = /^vcon:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 const ATTEMPTS = 20;
 const PAUSE_MS = 1_000;
+/** If the memory takes longer, it is asked again when the end is recorded. */
+const KNOWN_WITHIN_MS = 1_000;
 const WARN_EVERY_MS = 600_000;
 
 /** True if a Redis with this setting sends notifications of everything that ends a key. */
@@ -29,7 +32,7 @@ interface KeyspaceEndingsParts {
   isKnown(uuid: string): Promise<boolean>;
   /** Counts keys that ended, of vCons whose hash is unknown. */
   unknown(): void;
-  /** Counts keys that ended while no wheel was looking, so that nothing is recorded until one does. */
+  /** Counts keys that ended while no wheel was looking, or whose look could not be stored. */
   unlooked(): void;
 }
 
@@ -56,9 +59,15 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
     logger.warn(`the ends of vCons are not recorded: ${why}`);
   }
 
+  /** Also while the memory does not answer, or entries of the stream wait, one of which may be the vCon's first. */
+  async function mayBeKnown(uuid: string): Promise<boolean> {
+    const known = within(KNOWN_WITHIN_MS, parts.isKnown(uuid), 'the memory is slow').catch(() => true);
+    return (await known) || (await commands.xlen(stream)) > 0;
+  }
+
   async function ask(reason: ReasonToLook, key: string, uuid: string): Promise<void> {
     if ((await commands.exists(key)) > 0) return;
-    if (!(await parts.isKnown(uuid.toLowerCase()))) return parts.unknown();
+    if (!(await mayBeKnown(uuid.toLowerCase()))) return parts.unknown();
     const kept = await askToLook(commands, stream, reason, uuid);
     if (!kept) sayThatNobodyLooks('too many vCons already wait for the wheel to check the storages');
     else if (!isLooking(await readLooker(commands, stream)))
@@ -74,6 +83,7 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
         await wait(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
       }
     }
+    sayThatNobodyLooks('the conserver’s Redis did not take the request to check the storages');
   }
 
   async function checkSetting(): Promise<void> {

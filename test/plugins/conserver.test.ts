@@ -252,8 +252,8 @@ describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
       const storages = { mine: { module: 'storage.file', options: { path: folder } } };
       const options = { stream: names.stream };
       const imports = { endings: { module: 'vcon_archivist_link.watch', options } };
-      const config = { storages, imports };
       const chain = ownChain([evidence('vcon_created')]);
+      const config = { chains: { main: {} }, storages, imports };
       const submit = async (stored: boolean): Promise<string> => {
         const uuid = await conserver.submit(chain, freshVcon());
         await conserver.step(chain);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -102,6 +102,20 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
       await close();
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it('are kept of a vCon that is not known yet while entries of the stream wait, or the memory does not answer', async () => {
+    let known: () => Promise<boolean> = async () => false;
+    await listen(() => known());
+    const [waitingEntry, slow] = [randomUUID(), randomUUID()];
+    await redis.xadd(stream, '*', 'a', 'b');
+    await redis.set(`vcon:${waitingEntry}`, '{}', 'PX', 20);
+    await eventually(async () => (await waiting()).length === 1);
+    await redis.del(stream);
+    known = () => new Promise(() => undefined);
+    await redis.set(`vcon:${slow}`, '{}', 'PX', 20);
+    await eventually(async () => (await waiting()).length === 2);
+    expect(counted).not.toContain('unknown');
   });
 
   it('are counted and not kept of a vCon that was never captured', async () => {
@@ -255,6 +269,7 @@ describe.skipIf(!redisUrl || !pythonPath || !hasRedisPy)('the wheel that looks f
   });
   const files = () => ({ module: 'storage.file', options: { path: join(folder, 'files') } });
   const config = (storages: object, options: object = {}) => ({
+    chains: { main: {} },
     storages,
     imports: { endings: { module: 'vcon_archivist_link.watch', options: { stream, ...options } } },
   });
@@ -300,6 +315,34 @@ describe.skipIf(!redisUrl || !pythonPath || !hasRedisPy)('the wheel that looks f
       },
     ]);
     expect(await redis.exists(`vcon:${uuid}`, `${stream}:look`, `${stream}:look:tries`)).toBe(0);
+  });
+
+  it('records nothing by a configuration that is being written, and looks again by the whole one', async () => {
+    const uuid = randomUUID();
+    const storages = { mine: files() };
+    drive([put(uuid), { store: 'mine', uuid }], storages);
+    await redis.del(`vcon:${uuid}`);
+    const whole = config(storages);
+    const { imports, chains } = whole;
+    const half = { imports, chains };
+    await ask('expired', uuid);
+    const none: Step[] = [{ configure: { imports } }, { look: 1 }];
+    expect(driveWheel(none, ownRedisUrl('plugin'), whole).results[1]).toMatchObject({ raised: 'LookupError' });
+    await pass();
+    const settling: Step[] = [{ configure: half }, { configure_later: whole, seconds: 0.5 }, { look: 1 }];
+    driveWheel(settling, ownRedisUrl('plugin'), whole);
+    expect([await recorded(), await outcome('held')]).toEqual([[], 1]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('takes no folder that cannot be listed for one without the vCon', async () => {
+    const day = join(folder, 'files', '2026', '11');
+    mkdirSync(day, { recursive: true });
+    for (const path of [folder, join(folder, 'files')]) chmodSync(path, 0o755);
+    chmodSync(day, 0o700);
+    const uuid = randomUUID();
+    const asked: Step[] = [{ ask: uuid }, { as_nobody: true }, { ask: uuid }];
+    const { results } = drive(asked, { mine: files() });
+    expect([results[0]!.answer, results[2]!.answer]).toEqual([{ mine: 'gone' }, { mine: 'failed' }]);
   });
 
   it('lets a link and a tracer put nothing back either, when a link has taken the vCon out of Redis', async () => {

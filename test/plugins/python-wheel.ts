@@ -11,6 +11,9 @@ export type Step =
   | { look: number }
   | { beat: true }
   | { work: number }
+  | { configure: object }
+  | { configure_later: object; seconds: number }
+  | { as_nobody: true }
   | { store: string; uuid: string }
   | { drop: string; uuid: string }
   | { take: string }

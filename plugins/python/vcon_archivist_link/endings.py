@@ -76,6 +76,29 @@ def _config():
     return get_config() or {}
 
 
+# A file that is being written is half there for less than this.
+SETTLED_SECONDS = 1
+_settling = threading.local()
+
+
+def _settled_config():
+    """The configuration, once it has chains and has been the same for a second.
+
+    An empty or half-written file names no storage, and a vCon that no storage is asked for would seem to have ended. Raises
+    LookupError while there is no chain, which is no conserver's configuration.
+    """
+    while True:
+        config = _config()
+        if not config.get("chains"):
+            raise LookupError("the configuration has no chains at the moment")
+        now = time.monotonic()
+        if config != getattr(_settling, "config", None):
+            _settling.config, _settling.since = config, now
+        if now - _settling.since >= SETTLED_SECONDS:
+            return config
+        time.sleep(SETTLED_SECONDS)
+
+
 def _now_ms(client):
     """The clock of the conserver's Redis, which all workers share."""
     seconds, microseconds = client.time()
@@ -136,7 +159,7 @@ def _look(options, not_asked, taken):
         return finish("unknown")
     if client.exists(key):
         return finish("in_redis")
-    names = list(_config().get("storages") or {})
+    names = list(_settled_config().get("storages") or {})
     answers = ask_all(vcon_uuid, names, not_asked)
     waits = WAITS[reason]
     # A storage that cannot answer will not do so later.

@@ -69,8 +69,7 @@ def _has(module, options, vcon_uuid):
     """Returns whether the storage has the vCon. Raises when it does not answer; LookupError when it cannot answer."""
     if callable(getattr(module, "exists", None)):
         if module.__name__.split(".")[-1] == "file":
-            # It treats a missing folder like one without the vCon.
-            os.listdir((options or {}).get("path", module.default_options["path"]))
+            return _has_file(module, options or {}, vcon_uuid)
         return bool(_heard(module, lambda: module.exists(vcon_uuid, options)))
     if not callable(getattr(module, "get", None)):
         raise LookupError("it can neither get a vCon nor say whether it has one")
@@ -79,6 +78,19 @@ def _has(module, options, vcon_uuid):
     if str(found).lower() != vcon_uuid.lower():
         raise RuntimeError("it answered with another vCon")
     return document is not None
+
+
+def _has_file(module, options, vcon_uuid):
+    """It takes a folder that is missing, or that cannot be listed, for one without the vCon. Raises OSError for both."""
+    if _heard(module, lambda: module.exists(vcon_uuid, options)):
+        return True
+    for _ in os.walk(options.get("path", module.default_options["path"]), onerror=_raise):
+        pass
+    return False
+
+
+def _raise(error):
+    raise error
 
 
 def _answer(name, vcon_uuid):

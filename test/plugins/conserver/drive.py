@@ -2,13 +2,14 @@
 
 A step is {"set": uuid, "document": text}, {"take": uuid}: out of Redis, {"link": name, "uuid": uuid, "options": ...},
 {"tracer": [in, out], "links": [...], "index": n, "options": ...}, {"hook": uuid}, {"ask": uuid}, {"within": seconds}: so long a storage may take,
-{"look": n}: looks until n reasons were taken, {"beat": true}: writes the heartbeat, {"work": seconds}: imports the module that looks, and lives so long, or
+{"look": n}: looks until n reasons were taken, {"beat": true}: writes the heartbeat, {"configure": config}, {"configure_later": config, "seconds": s}, {"as_nobody": true}, {"work": seconds}: imports the module that looks, and lives so long, or
 {"store": name, "uuid": uuid} and {"drop": name, "uuid": uuid}: a storage's own save and delete.
 """
 
 import importlib
 import json
 import logging
+import os
 import sys
 import time
 
@@ -29,6 +30,7 @@ log = Log()
 logging.getLogger().addHandler(logging.NullHandler())
 logging.getLogger("vcon_archivist_link").addHandler(log)
 
+import config  # noqa: E402
 import redis_mgr  # noqa: E402
 import vcon_archivist_link  # noqa: E402
 from vcon_archivist_link import endings, storages, tracer, vcon_hook  # noqa: E402
@@ -66,6 +68,12 @@ def perform(step):
     if "within" in step:
         storages.ANSWER_WITHIN_SECONDS = step["within"]
         return None
+    if "configure" in step:
+        return config.configure(step["configure"])
+    if "configure_later" in step:
+        return config.configure(step["configure_later"], step["seconds"])
+    if "as_nobody" in step:
+        return os.setuid(65534)
     if "look" in step:
         return look(step["look"])
     if "beat" in step:
