@@ -11,7 +11,7 @@ import { isAhead, readRedisClock } from '../stream/redis-clock.js';
 import { refusedStream } from '../stream/stream-consumer.js';
 import { processingList } from '../tap/egress-tap.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
-import { inspectRedis } from './inspected-redis.js';
+import { type InspectedRedis, inspectRedis } from './inspected-redis.js';
 
 const TIMEOUT_MS = 5_000;
 /** A running plugin takes entries within a second. */
@@ -34,6 +34,13 @@ async function streamFindings(redis: Redis, stream: string): Promise<Finding[]> 
           'vcon-archivist queue shows the reasons; then queue replay',
         ),
   ];
+}
+
+/** Link and tracer hand their entries to this Redis: what it drops before the plugin has it is recorded nowhere. */
+function evictionFindings({ evictionPolicy = 'noeviction', maxMemory }: InspectedRedis): Finding[] {
+  if (evictionPolicy === 'noeviction' || maxMemory === 0) return [];
+  const found = `${evictionPolicy}: the stream may be dropped as a whole when memory is full`;
+  return [shouldChange('conserver redis eviction policy', found, 'set maxmemory-policy noeviction')];
 }
 
 /** Its clock, and the newest id of its stream, give what links and tracers report its time. */
@@ -113,8 +120,10 @@ export async function examineCaptureRedis(url: string, config: CaptureConfig, cl
   redis.on('error', () => undefined);
   try {
     await redis.connect();
-    const { notifications } = await inspectRedis(url, ['BLMOVE']);
+    const inspected = await inspectRedis(url, ['BLMOVE']);
+    const { notifications } = inspected;
     return [
+      ...evictionFindings(inspected),
       ...(await streamFindings(redis, config.stream)),
       await clockFinding(redis, config.stream, clock),
       ...(await tapFindings(redis, config.tapList)),

@@ -112,12 +112,9 @@ async function replayEntry(
     const [entry] = await redis.xrange(refusedStream(stream), id, id);
     if (!entry) return false;
     const fields = correctedEntry(entry[1], correction);
-    const replies = await redis
-      .multi()
-      .xadd(stream, '*', ...fields)
-      .xdel(refusedStream(stream), id)
-      .exec();
-    for (const [error] of replies ?? []) if (error) throw error;
+    // One after the other: a Redis that is full refuses the first, and must then keep the only copy.
+    await redis.xadd(stream, '*', ...fields);
+    await redis.xdel(refusedStream(stream), id);
     return true;
   });
 }

@@ -49,6 +49,11 @@ const ABANDONED_AFTER_MS = 30_000;
 /** Pause before the queue, or Redis, is tried again. */
 const PAUSE_MS = 500;
 
+/** Redis was flushed, or has evicted the stream, or nobody has made the group yet. */
+function isGroupMissing(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOGROUP');
+}
+
 /** Where invalid entries go: they may be evidence, and an operator inspects them. */
 export function refusedStream(stream: string): string {
   return `${stream}:refused`;
@@ -79,10 +84,17 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
   }
 
   async function refuse(id: string, fields: readonly string[], reason: string): Promise<void> {
+    // Alone: in one transaction, the entry would be taken out of the stream also where it could not be put aside.
+    await redis.xadd(refusedStream(stream), '*', 'entry', id, 'reason', reason, ...fields);
     parts.refused();
     logger.error({ id, reason }, 'an entry of the stream is not a valid record');
-    const aside = redis.multi().xadd(refusedStream(stream), '*', 'entry', id, 'reason', reason, ...fields);
-    await aside.xack(stream, STREAM_GROUP, id).xdel(stream, id).exec();
+    await done(id);
+  }
+
+  /** Whether an older entry is with a consumer: this one comes later in the batch, so it is another's, or a dead one's. */
+  async function followsOthers(id: string): Promise<boolean> {
+    const [older] = await redis.xpending(stream, STREAM_GROUP, '-', `(${id}`, 1);
+    return older !== undefined;
   }
 
   /** Retries until the entry is stored: those behind it wait in the stream, as for a full queue. */
@@ -90,6 +102,8 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
     while (!signal.aborted) {
       try {
         const ending = readEndingEntry(id, fields, shown);
+        // An older entry may be the vCon's last state: the end is taken again with what dead consumers leave.
+        if (ending && (await followsOthers(id))) return;
         if (ending) await parts.ended(ending);
         else await parts.capture(readStreamEntry(id, fields, shown));
         return await done(id);
@@ -126,18 +140,23 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
     for (const [id, fields] of entries) if (fields && !signal.aborted) await handle(id, fields, shown);
   }
 
+  /** Not before it is missing: a Redis that is full refuses this command, and still gives out what waits in the stream. */
+  async function makeMissingGroup(hasRead: boolean): Promise<void> {
+    if (hasRead) logger.error({ stream }, 'the stream of operations is gone, with the entries that waited in it');
+    await makeGroup();
+  }
+
   async function run(): Promise<void> {
-    let ready = false;
+    let hasRead = false;
     while (!signal.aborted) {
       try {
-        if (!ready) await makeGroup();
-        ready = true;
         await round();
+        hasRead = true;
       } catch (error) {
         if (signal.aborted) return;
-        // The group is gone if this Redis was flushed.
-        ready = false;
-        logger.warn({ err: error }, 'the stream of operations cannot be read');
+        const left = isGroupMissing(error) ? await makeMissingGroup(hasRead).catch((failed: unknown) => failed) : error;
+        if (left === undefined) continue;
+        logger.warn({ err: left }, 'the stream of operations cannot be read');
         await pause();
       }
     }

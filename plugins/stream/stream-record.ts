@@ -17,10 +17,11 @@ const uuid = z
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'must be a UUID')
   .toLowerCase();
 const digest = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');
+/** What a document with more consents, or with a consent to more purposes, says of them is not compared. */
 const MAX_CONSENTS = 1000;
 
-const digests = z.array(digest).max(MAX_CONSENTS);
-const consentsSchema = z.array(z.object({ digest, granted: digests, refused: digests.optional() })).max(MAX_CONSENTS);
+const digests = z.array(digest);
+const consentsSchema = z.array(z.object({ digest, granted: digests, refused: digests.optional() }));
 
 const recordSchema = z.object({
   version: z.literal('1', 'comes from a wheel version that this plugin does not support'),
@@ -84,10 +85,20 @@ function formOf({ form, uuid }: StreamRecord): Pick<VconFacts, 'form'> {
   return uuid ? {} : { form: 'malformed' };
 }
 
+function consentsOf({ consents: text }: StreamRecord): Pick<VconFacts, 'consents'> {
+  if (text === undefined) return {};
+  const consents = parsedJson(consentsSchema, text, 'consents');
+  const most = Math.max(
+    consents.length,
+    ...consents.flatMap(({ granted, refused = [] }) => [granted.length, refused.length]),
+  );
+  return most > MAX_CONSENTS ? {} : { consents };
+}
+
 function factsOf(record: StreamRecord): VconFacts {
   return {
     payload: record.hash,
-    ...(record.consents === undefined ? {} : { consents: parsedJson(consentsSchema, record.consents, 'consents') }),
+    ...consentsOf(record),
     ...formOf(record),
     ...(record.uuid ? { uuid: record.uuid } : {}),
     ...(record.jcs ? { jcs: { hash: record.jcs, lossy: record.jcs_lossy === 'true' } } : {}),

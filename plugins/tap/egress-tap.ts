@@ -56,7 +56,13 @@ export function startEgressTap(parts: {
       await noteLineage(uuid, observed);
       await notePassage(memory, uuid, 'left', observed);
     } else logger.warn({ list }, 'an entry of the tap list is not a UUID');
-    await redis.lrem(processing, 1, entry);
+    if ((await redis.lrem(processing, 1, entry)) === 0) await redis.lrem(list, 1, entry);
+  }
+
+  /** A Redis that is full refuses to move an entry, but not to remove it: the head is noted where it stands. */
+  async function headOfFull(error: unknown): Promise<string | null> {
+    if (!(error instanceof Error && error.message.startsWith('OOM'))) throw error;
+    return redis.lindex(list, 0);
   }
 
   async function run(): Promise<void> {
@@ -65,7 +71,7 @@ export function startEgressTap(parts: {
       try {
         if (unfinished) for (const entry of await redis.lrange(processing, 0, -1)) await note(entry);
         unfinished = true;
-        const entry = await redis.blmove(list, processing, 'LEFT', 'RIGHT', BLOCK_SECONDS);
+        const entry = await redis.blmove(list, processing, 'LEFT', 'RIGHT', BLOCK_SECONDS).catch(headOfFull);
         if (entry !== null) await note(entry);
         unfinished = false;
       } catch (error) {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Captured } from '../../plugins/capture/capture-operation.js';
 import type { Ended } from '../../plugins/capture/ended.js';
 import type { EndingFound } from '../../plugins/operation/ending.js';
@@ -56,7 +58,9 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
     return { job: '', subject: '', payload: '' };
   };
   async function start(
-    changed: { abandonedAfterMs?: number; capture?: typeof capture; clock?: typeof clock } = {},
+    changed: Partial<
+      Pick<Parameters<typeof startStreamConsumer>[0], 'abandonedAfterMs' | 'capture' | 'clock' | 'ended' | 'logger'>
+    > = {},
   ): Promise<StreamConsumer> {
     const consumer = await startStreamConsumer({
       url: redisUrl!,
@@ -206,6 +210,77 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
     const aside = await redis.xrange(`${stream}:refused`, '-', '+');
     expect(aside).toHaveLength(6);
     expect(aside[0]![1].slice(2, 4)).toEqual(['reason', 'hash: must be 64 lower-case hex digits']);
+  });
+
+  it('keeps an entry that can be put nowhere aside, and counts it when it is put there', async () => {
+    await redis.set(`${stream}:refused`, 'another kind');
+    await append({ hash: 'none' });
+    const consumer = await start();
+    await eventually(async () => (await redis.xinfo('GROUPS', stream).catch(() => [])) !== undefined);
+    await wait(300);
+    await consumer.close();
+    expect([await redis.xlen(stream), refusals]).toEqual([1, 0]);
+    await redis.del(`${stream}:refused`);
+    await start({ abandonedAfterMs: 50 });
+    await emptied();
+    expect([await redis.xlen(`${stream}:refused`), refusals]).toEqual([1, 1]);
+  });
+
+  it('takes what waits in a Redis that is full, which refuses to make anything, also a group that is there', async () => {
+    await append();
+    await redis.xgroup('CREATE', stream, STREAM_GROUP, '0');
+    const full = { sent: [] as string[] };
+    const { sendCommand } = Redis.prototype;
+    vi.spyOn(Redis.prototype, 'sendCommand').mockImplementation(function (this: Redis, command, ...rest) {
+      full.sent.push(command.name);
+      if (command.name === 'xgroup') return Promise.reject(new Error('OOM command not allowed'));
+      return sendCommand.call(this, command, ...rest);
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    await start();
+    await emptied();
+    expect([ended.length, full.sent.includes('xgroup')]).toEqual([1, false]);
+  });
+
+  it('says that entries are lost when the stream is gone, as after an eviction', async () => {
+    const errors: string[] = [];
+    const logger = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) });
+    await start({ logger });
+    await append();
+    await emptied();
+    expect(errors).toEqual([]);
+    await redis.del(stream);
+    await eventually(() => errors.length > 0);
+    expect(errors.join()).toContain('the stream of operations is gone');
+  });
+
+  it('records no end before the older entries that a dead consumer has taken', async () => {
+    await append();
+    await redis.xgroup('CREATE', stream, STREAM_GROUP, '0');
+    await redis.xreadgroup('GROUP', STREAM_GROUP, 'dead', 'COUNT', 1, 'STREAMS', stream, '>');
+    await redis.xadd(stream, '*', ...ending().flat());
+    const order: string[] = [];
+    await start({
+      abandonedAfterMs: 1_000,
+      capture: async (operation) => {
+        order.push('capture');
+        return capture(operation);
+      },
+      ended: async () => void order.push('end'),
+    });
+    await emptied();
+    expect(order).toEqual(['capture', 'end']);
+  });
+
+  it('records the operation on a document with more consents than are compared', async () => {
+    const consent = { digest: HASH, granted: [HASH] };
+    await append({ consents: JSON.stringify(Array.from({ length: 1_000 }, () => consent)) });
+    await append({ consents: JSON.stringify(Array.from({ length: 1_001 }, () => consent)) });
+    await append({ consents: JSON.stringify([{ ...consent, granted: Array.from({ length: 1_001 }, () => HASH) }]) });
+    await start();
+    await emptied();
+    expect(ended.map(({ vcon }) => vcon.consents?.length)).toEqual([1_000, undefined, undefined]);
+    expect(refusals).toBe(0);
   });
 
   it('gives an entry to one of two consumers, and starts anew on a Redis that was emptied', async () => {
