@@ -5,6 +5,7 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { TimeLimitError, within } from '../../src/platform/time-limit.js';
 import type { Fields, Memory } from '../memory/memory.js';
 import type { Consent } from '../operation/consent.js';
+import type { Operation } from '../operation/operation.js';
 import { operationEvent, subjectOf } from '../operation/operation-event.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
@@ -61,6 +62,15 @@ interface Prepared {
   readonly subject: string;
   readonly payload: string;
   readonly held: HeldOperation;
+}
+
+/**
+ * A vCon whose end was recorded and that is captured again is back: the same operation on the same bytes is then another
+ * one, or the log's last word would be that it is gone.
+ */
+function afterEnd(operation: Operation, { ended, sequence }: Fields): Operation {
+  if (!ended || !sequence || !ended.startsWith(`${sequence}:`)) return operation;
+  return { ...operation, nonce: [operation.nonce, ended].filter(Boolean).join('.') };
 }
 
 function requireOpen(window: AnswerWindow): void {
@@ -208,8 +218,9 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const history = await historyOf(uuid, vcon, fields['history']);
     const late = isLate(ended, fields, window, capturing());
     const consents = await compareConsents(ended, uuid, fields, { late, window });
+    const identity = late ? ended.operation : afterEnd(ended.operation, fields);
     const changed = consents.operations.map((each) => prepareConsent(each, history));
-    const operations: Prepared[] = [prepare(ended, history), ...changed];
+    const operations: Prepared[] = [prepare(ended, history, identity), ...changed];
     await keep(operations, window);
     for (const { name } of operations) parts.counted(name);
     const following = follow(async () => {

@@ -56,14 +56,29 @@ export function openSpool(folder: string, capture: CaptureOperation, disk: DiskW
     for (const file of await waitingFiles(folder)) {
       if (closed) return;
       const path = join(folder, file);
-      const ended = readEnded(await readFile(path, 'utf8'));
-      if (ended) {
-        await capture(ended);
-        await removeFile(path);
-      } else {
-        logger.error({ file }, 'a file of the spool is not an operation and is set aside');
-        await setFileAside(folder, file);
-      }
+      const content = await readFile(path, 'utf8').catch((err: unknown) => unusable(file, err));
+      if (content === undefined) continue;
+      const ended = readEnded(content);
+      if (!ended) await unusable(file);
+      else if (await captured(file, ended)) await removeFile(path);
+    }
+  }
+
+  /** The files behind one that is of no use must not wait for it. */
+  async function unusable(file: string, err?: unknown): Promise<undefined> {
+    logger.error({ file, ...(err ? { err } : {}) }, 'a file of the spool is not an operation and is set aside');
+    await setFileAside(folder, file);
+  }
+
+  /** @returns false if the file was set aside @throws what the queue or the memory throws */
+  async function captured(file: string, ended: Ended): Promise<boolean> {
+    try {
+      await capture(ended);
+      return true;
+    } catch (error) {
+      if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+      await unusable(file, error);
+      return false;
     }
   }
 

@@ -27,9 +27,19 @@ async function isOld(path: string, days: number, nowMs: number): Promise<boolean
   return nowMs - mtimeMs > days * DAY_MS;
 }
 
+/** A damaged file is none: what was remembered is asked of the service, and the next change replaces it. */
+function fieldsIn(text: string): Fields {
+  try {
+    const fields: unknown = JSON.parse(text);
+    return typeof fields === 'object' && fields !== null && !Array.isArray(fields) ? (fields as Fields) : {};
+  } catch {
+    return {};
+  }
+}
+
 async function readFields(path: string, days: number, nowMs: number): Promise<Fields> {
   try {
-    return (await isOld(path, days, nowMs)) ? {} : (JSON.parse(await readFile(path, 'utf8')) as Fields);
+    return (await isOld(path, days, nowMs)) ? {} : fieldsIn(await readFile(path, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -32,6 +32,22 @@ it('a wrong clock forgets nothing in the folder of the memory, and what it write
     expect(await memory.read('tap', 'meanwhile')).toEqual({ left: '3' });
     now += 2 * DAY_MS;
     expect([await memory.read('tap', 'meanwhile'), await names()]).toEqual([{}, []]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+it('takes a damaged file for none, and the next change replaces it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'memory-'));
+  const memory = fileMemory(folder);
+  try {
+    await memory.write('vcons', 'abc', { payload: '1' });
+    for (const damaged of ['', '{"payload"', 'null', '[]', '"text"']) {
+      await writeFile(join(folder, 'vcons', 'ab', 'abc.json'), damaged);
+      expect([damaged, await memory.read('vcons', 'abc')]).toEqual([damaged, {}]);
+    }
+    await memory.write('vcons', 'abc', { payload: '2' });
+    expect(await memory.read('vcons', 'abc')).toEqual({ payload: '2' });
   } finally {
     await rm(folder, { recursive: true });
   }
