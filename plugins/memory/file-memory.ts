@@ -27,7 +27,7 @@ async function isOld(path: string, days: number, nowMs: number): Promise<boolean
   return nowMs - mtimeMs > days * DAY_MS;
 }
 
-/** A damaged file is none: what was remembered is asked of the service, and the next change replaces it. */
+/** A damaged file counts as missing: the service knows the last hash too, and the next change replaces the file. */
 function fieldsIn(text: string): Fields {
   try {
     const fields: unknown = JSON.parse(text);
