@@ -58,6 +58,7 @@ const HEADERS_WITHIN_MS = 1_900;
 const REQUEST_WITHIN_MS = 120_000;
 const CHECK_EVERY_MS = 250;
 const CLOSE_WITHIN_MS = 3_000;
+const LARGE_BYTES = 4 * 1024 * 1024;
 /** Further connections are refused: a conserver has a few workers, and each waits for its response. */
 const MOST_CONNECTIONS = 512;
 const NOT_FOUND = 'Not found. The paths are POST /operations/{vcon_operation}, GET /healthz and GET /metrics.\n';
@@ -72,14 +73,17 @@ const EXPECTED = [Refusal, OperationError, BodyError, TimeLimitError] as const;
  */
 export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
   const readBody = createBodyReader(parts.limits ?? BODY_LIMITS);
+  const inTurn = createTurns();
   let draining = false;
 
   async function capture(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       authorize(request, parts.secret);
       const operation = readOperation(request.url ?? '', request.headers);
-      const bytes = await readBody(request);
-      const captured = await answerWithin(LIMITS, (window) => parts.capture(operation, bytes, window), UNKEPT);
+      const captured = await inTurn(request, async () => {
+        const bytes = await readBody(request);
+        return answerWithin(LIMITS, (window) => parts.capture(operation, bytes, window), UNKEPT);
+      });
       parts.counted('captured');
       answer(response, 202, 'application/json', JSON.stringify(captured));
     } catch (error) {
@@ -113,6 +117,24 @@ export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
       if (parts.drainMs) await wait(parts.drainMs);
       await closeServer(server);
     },
+  };
+}
+
+/**
+ * Runs the work of requests at once, but that of large bodies one after the other, each from its first byte to its answer:
+ * reading one takes half a second, and several at once would use up each other's time until all are refused. A body that
+ * waits stays with its sender.
+ */
+function createTurns(): <Value>(request: IncomingMessage, work: () => Promise<Value>) => Promise<Value> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (request, work) => {
+    if (!(Number(request.headers['content-length']) > LARGE_BYTES)) return work();
+    const turn = last.then(() => {
+      if (request.destroyed) throw new BodyError('the connection ended before its turn');
+      return work();
+    });
+    last = turn.catch(() => undefined);
+    return turn;
   };
 }
 

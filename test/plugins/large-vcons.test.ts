@@ -100,6 +100,14 @@ describe('the receiver of large vCons', () => {
     await open.close();
   });
 
+  it('keeps each of several that come at the same moment', async () => {
+    const all = Array.from({ length: 6 }, () => recorded(20 * MIB));
+    const kept = await Promise.all(all.map((bytes) => report(`${rig.url}/operations/vcon_sent`, bytes)));
+    expect(kept.map(({ payload }) => payload)).toEqual(
+      all.map((bytes) => createHash('sha256').update(bytes).digest('hex')),
+    );
+  });
+
   it.each([5, 20])('keeps one of %d MB', async (size) => {
     const bytes = recorded(size * MIB);
     const { payload, subject } = await report(`${rig.url}/operations/vcon_created`, bytes);
