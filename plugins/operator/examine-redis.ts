@@ -8,6 +8,8 @@ const CONSERVER_COMMANDS = ['JSON.SET', 'JSON.GET', 'JSON.MGET', 'JSON.DEL'];
 /** BullMQ runs from 5.0 on and recommends 6.2. */
 const OLDEST_VERSION = 5;
 const RECOMMENDED_VERSION = 6.2;
+/** Of the memory that Redis may use. */
+const NEARLY_FULL = 0.9;
 
 function versionFinding({ version }: InspectedRedis): Finding {
   const number = Number(/^\d+\.\d+/.exec(version)?.[0] ?? Number.NaN);
@@ -47,6 +49,14 @@ function evictionFinding({ evictionPolicy, maxMemory }: InspectedRedis): Finding
     : shouldChange('redis eviction policy', `${evictionPolicy}, without a memory limit today`, change);
 }
 
+/** A Redis that is full gives out no job either: it never becomes empty by itself. */
+function memoryFindings({ usedMemory, maxMemory }: InspectedRedis): Finding[] {
+  const used = maxMemory === 0 ? 0 : usedMemory / maxMemory;
+  if (used < NEARLY_FULL) return [];
+  const found = `${Math.round(used * 100)} % of maxmemory is used: at 100 % nothing is captured, and nothing delivered`;
+  return [shouldChange('redis memory', found, 'raise maxmemory')];
+}
+
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown';
 }
@@ -55,7 +65,13 @@ function reasonOf(error: unknown): string {
 export async function examineQueueRedis(url: string): Promise<Finding[]> {
   try {
     const redis = await inspectRedis(url, [WAITAOF]);
-    return [versionFinding(redis), appendOnlyFinding(redis), fsyncFinding(redis), evictionFinding(redis)];
+    return [
+      versionFinding(redis),
+      appendOnlyFinding(redis),
+      fsyncFinding(redis),
+      evictionFinding(redis),
+      ...memoryFindings(redis),
+    ];
   } catch (error) {
     return [broken('redis', `no answer: ${reasonOf(error)}`, 'start it, or correct REDIS_URL')];
   }

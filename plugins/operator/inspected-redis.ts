@@ -11,6 +11,7 @@ export interface InspectedRedis {
   /** Whether the last write to the append-only file succeeded. */
   readonly appendWrites: boolean;
   readonly evictionPolicy: string | undefined;
+  readonly usedMemory: number;
   /** 0 without a limit. */
   readonly maxMemory: number;
   /** The kinds of key events that it notifies of, as letters. */
@@ -38,6 +39,7 @@ async function read(redis: Redis, commands: readonly string[]): Promise<Inspecte
     appendFsync: fsync[1],
     appendWrites: (field(info, 'aof_last_write_status') ?? 'ok') === 'ok',
     evictionPolicy: field(info, 'maxmemory_policy'),
+    usedMemory: Number(field(info, 'used_memory') ?? 0),
     maxMemory: Number(field(info, 'maxmemory') ?? 0),
     notifications: notifications[1],
     unknownCommands: commands.filter((_command, index) => known[index] === null || known[index] === undefined),

@@ -10,6 +10,7 @@ import { examineService } from '../../plugins/operator/examine-service.js';
 import type { Finding } from '../../plugins/operator/finding.js';
 import { inspectRedis } from '../../plugins/operator/inspected-redis.js';
 import { openOperatorQueue } from '../../src/cli/plugin/open-operator-queue.js';
+import { redisCommand } from '../faults/private-servers.js';
 import { killBuilt, startBuilt } from '../support/built-program.js';
 import { commandLine } from '../support/command-line.js';
 import { embeddedDataDir, engines } from '../support/engines.js';
@@ -115,6 +116,19 @@ describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
     await once(server!, 'exit');
     await start(...keeps, '--maxmemory', '100mb');
     expect((await diagnose()).of('redis eviction policy')).toBe('broken');
+  });
+
+  it('tells when the memory of Redis is nearly used up, and when the conserver’s Redis may drop the stream', async () => {
+    const keeps = ['--appendonly', 'yes', '--appendfsync', 'always'];
+    await start(...keeps, '--maxmemory', '100mb');
+    expect((await diagnose()).of('redis memory')).toBeUndefined();
+    await redisCommand(url, (redis) => redis.config('SET', 'maxmemory', '1000000'));
+    expect((await diagnose()).of('redis memory')).toBe('change');
+    await redisCommand(url, (redis) => redis.config('SET', 'maxmemory', '100mb'));
+    vi.stubEnv('CONSERVER_REDIS_URL', url);
+    expect((await diagnose()).of('conserver redis eviction policy')).toBeUndefined();
+    await redisCommand(url, (redis) => redis.config('SET', 'maxmemory-policy', 'allkeys-lru'));
+    expect((await diagnose()).of('conserver redis eviction policy')).toBe('change');
   });
 
   it('tells a conserver’s Redis without JSON commands, and one that the queue shares', async () => {
