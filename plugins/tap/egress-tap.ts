@@ -49,30 +49,40 @@ export function startEgressTap(parts: {
     await noteSuccession(memory, predecessors, observed);
   }
 
-  async function note(entry: string): Promise<void> {
+  async function note(entry: string, from: string): Promise<void> {
     const uuid = entry.toLowerCase();
     if (UUID.test(uuid)) {
       const observed = parts.observe();
       await noteLineage(uuid, observed);
       await notePassage(memory, uuid, 'left', observed);
     } else logger.warn({ list }, 'an entry of the tap list is not a UUID');
-    if ((await redis.lrem(processing, 1, entry)) === 0) await redis.lrem(list, 1, entry);
+    await redis.lrem(from, 1, entry);
   }
 
   /** A Redis that is full refuses to move an entry, but not to remove it: the head is noted where it stands. */
-  async function headOfFull(error: unknown): Promise<string | null> {
-    if (!(error instanceof Error && error.message.startsWith('OOM'))) throw error;
-    return redis.lindex(list, 0);
+  async function noteHead(): Promise<void> {
+    const head = await redis.lindex(list, 0);
+    if (head !== null) await note(head, list);
+    else await wait(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  }
+
+  async function noteNext(): Promise<void> {
+    try {
+      const entry = await redis.blmove(list, processing, 'LEFT', 'RIGHT', BLOCK_SECONDS);
+      if (entry !== null) await note(entry, processing);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('OOM'))) throw error;
+      await noteHead();
+    }
   }
 
   async function run(): Promise<void> {
     let unfinished = true;
     while (!signal.aborted) {
       try {
-        if (unfinished) for (const entry of await redis.lrange(processing, 0, -1)) await note(entry);
+        if (unfinished) for (const entry of await redis.lrange(processing, 0, -1)) await note(entry, processing);
         unfinished = true;
-        const entry = await redis.blmove(list, processing, 'LEFT', 'RIGHT', BLOCK_SECONDS).catch(headOfFull);
-        if (entry !== null) await note(entry);
+        await noteNext();
         unfinished = false;
       } catch (error) {
         if (signal.aborted) return;

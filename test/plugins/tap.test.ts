@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { notePassage } from '../../plugins/capture/note-passage.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
@@ -85,6 +85,27 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     await redis.rpush(list, after, 'no uuid');
     for (const uuid of [before, half, after]) await eventually(async () => (await left(uuid)) !== undefined);
     await eventually(async () => (await redis.exists(list, processingList(list))) === 0);
+  });
+
+  it('notes what waits in a Redis that is full, which refuses to move it, and each entry once', async () => {
+    const [first, second] = [randomUUID(), randomUUID()];
+    await redis.rpush(list, first, second, first);
+    const { sendCommand } = Redis.prototype;
+    vi.spyOn(Redis.prototype, 'sendCommand').mockImplementation(function (this: Redis, command, ...rest) {
+      if (command.name === 'blmove') return Promise.reject(new Error('OOM command not allowed'));
+      return sendCommand.call(this, command, ...rest);
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    const noted: string[] = [];
+    tap({
+      ...memory,
+      write: (collection, name, fields) => {
+        if ('left' in fields) noted.push(name);
+        return memory.write(collection, name, fields);
+      },
+    });
+    await eventually(async () => (await redis.llen(list)) === 0);
+    expect(noted).toEqual([first, second, first]);
   });
 
   it('reports what left without an event and what never left, in a record whose digest is signed, and then forgets', async () => {
