@@ -6,6 +6,12 @@ import type { Reply } from './route.js';
 const STALLED_MS = 60_000;
 
 /**
+ * Who listens for the end of a response: what watches its connection, its pace and its turn, and six parts of a pipeline.
+ * From the eleventh on Node would warn the operator of a leak, once for each response.
+ */
+const LISTENERS = 20;
+
+/**
  * Sends the stream of a reply; resolves when it is sent, or when the client has disconnected.
  * @throws what the stream throws, {Error} when it is shorter than its declared length: the response is then cut off
  */
@@ -20,6 +26,7 @@ export async function sendStream(response: Response, reply: Reply, success: numb
     response.end();
     return;
   }
+  response.setMaxListeners(LISTENERS);
   response.setTimeout(stalledMs, () => response.destroy());
   try {
     if (length === undefined) await pipeline(content, response);

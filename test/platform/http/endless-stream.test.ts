@@ -65,3 +65,16 @@ it('disconnects a client that does not read, has made little ahead of it, and co
   expect(answered).toBe(1);
   socket.destroy();
 }, 60_000);
+
+it('warns of nothing while a client reads it', async () => {
+  const warnings: string[] = [];
+  const warned = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', warned);
+  const answer = await fetch(`http://127.0.0.1:${server.port}/endless`);
+  const reader = answer.body!.getReader();
+  await reader.read();
+  await reader.cancel();
+  await expect.poll(() => content.destroyed).toBe(true);
+  process.off('warning', warned);
+  expect(warnings).toEqual([]);
+});
