@@ -40,6 +40,10 @@ export interface BenchPlan {
   /** So long must a rate of posts hold; rates above the second number are not tried. */
   readonly sustainedSeconds: number;
   readonly sustainedAtMost: number;
+  /** So long is a process left alone before its memory is read. */
+  readonly idleSeconds: number;
+  /** So often each rude body is posted while the event loop is watched. */
+  readonly rudeRounds: readonly [warmUp: number, measured: number];
   /** Single posts to an idle service that are followed to CONFIRMED. */
   readonly idlePosts: number;
 }
@@ -68,6 +72,8 @@ export const SMOKE: BenchPlan = {
   auditedLeaves: 20_000,
   sustainedSeconds: 2,
   sustainedAtMost: 400,
+  idleSeconds: 1,
+  rudeRounds: [0, 1],
   idlePosts: 10,
 };
 
@@ -95,6 +101,8 @@ export const FULL: BenchPlan = {
   auditedLeaves: 1_000_000,
   sustainedSeconds: 120,
   sustainedAtMost: 4000,
+  idleSeconds: 60,
+  rudeRounds: [1, 5],
   idlePosts: 60,
 };
 

@@ -18,12 +18,13 @@ export const loopHolds: GoalMeasure = {
     const found = new Map<GoalId, Finding>();
     for (const name of run.engines) {
       const service = await run.startOn(name);
-      for (const body of RUDE_BODIES) await held(service, body);
+      const [warmUp, measured] = run.plan.rudeRounds;
+      for (let round = 0; round < warmUp; round += 1) for (const body of RUDE_BODIES) await held(service, body);
       let worst: readonly number[] = [];
       for (const body of RUDE_BODIES) {
         const rounds: number[] = [];
         const statuses = new Set<number>();
-        for (let round = 0; round < run.plan.rounds; round += 1) {
+        for (let round = 0; round < measured; round += 1) {
           const { status, milliseconds } = await held(service, body);
           statuses.add(status);
           rounds.push(milliseconds);

@@ -10,12 +10,11 @@ import { rounded } from './statistics.js';
 
 const PARTS: readonly Role[] = ['api', 'ledger', 'worker'];
 const MEGABYTE = 1e6;
-/** In the first half of it the memory still has what only a start needs. */
-const IDLE_MS = 60_000;
 
 /**
  * The resident memory (VmRSS) of an idle process a minute after its start: of the embedded service, the larger of a first
- * start and the next one; on PostgreSQL, the largest of the parts, each a process of its own. Both are started at once.
+ * start and the next one; on PostgreSQL, the largest of the parts, each a process of its own. Both are started at once. In
+ * the first half of that minute the memory still has what only a start needs; a smoke run does not wait for it.
  */
 export const memoryAfterStart: GoalMeasure = {
   goals: ['memory-embedded', 'memory-postgresql'],
@@ -53,7 +52,7 @@ async function ofParts(run: BenchRun): Promise<Finding> {
 async function megabytesAfterStart(run: BenchRun, engine: Engine, role: Role): Promise<number> {
   const started = await startRole(engine, role);
   run.onClose(() => started.stop());
-  await wait(IDLE_MS);
+  await wait(run.plan.idleSeconds * 1000);
   const status = await readFile(`/proc/${started.pid}/status`, 'utf8');
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
   if (kibibytes === undefined) throw new Error('the memory of a process is read from /proc, which Linux has');
