@@ -1,11 +1,11 @@
-import { MANIFEST_URL, type ManifestSource } from '../core/evidence/manifest-sources.js';
+import { type ManifestSource, manifestUrlOf } from '../core/evidence/manifest-sources.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { readEvidence } from './evidence-file.js';
 import { fetchFile } from './monitor/fetch-file.js';
 
-/** The manifests that the service of a URL publishes; none if it does not answer. */
+/** The manifests that the service of a public asset's URL publishes; none if it does not answer. */
 export async function publishedManifests(url: string): Promise<ManifestSource[]> {
-  const bytes = await fetchFile(new URL(MANIFEST_URL, url).href).catch(() => undefined);
+  const bytes = await fetchFile(manifestUrlOf(url)).catch(() => undefined);
   return bytes ? [{ name: url, bytes }] : [];
 }
 

@@ -3,6 +3,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { EvidenceText } from './evidence-text.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
+import { onService } from './service-path.js';
 import { TEXTS as SHARED_TEXTS } from './texts.js';
 import type { Act } from './use-act.js';
 
@@ -23,7 +24,7 @@ export function ActResult({ act: { isBusy, fault, isSignedOut, done } }: { reado
       {isSignedOut && (
         <p class="choose">
           {/* In another window: what was typed stays here. */}
-          <a class="button" href="/console/sign-in?return_to=/console" target="_blank" rel="noopener">
+          <a class="button" href={onService('/console/sign-in?return_to=/console')} target="_blank" rel="noopener">
             {CONSOLE_TEXTS.signIn}
           </a>
         </p>
@@ -138,7 +139,7 @@ export function TextField({ label, value, help, isEmail, isRequired, isLong, fau
 export function ApiLink({ children }: { readonly children?: ComponentChildren }) {
   return (
     <p class="part hint">
-      {children} <a href="/docs">{OPERATOR_TEXTS.api}</a>.
+      {children} <a href={onService('/docs')}>{OPERATOR_TEXTS.api}</a>.
     </p>
   );
 }

@@ -1,4 +1,4 @@
-import { MANIFEST_URL } from '../core/evidence/manifest-sources.js';
+import { manifestUrlOf } from '../core/evidence/manifest-sources.js';
 import { verifyPublishedAsset } from '../core/evidence/published-asset.js';
 import { type CheckResult, checkUnder, orProblem, type ReaderTrust } from './check-evidence.js';
 import { readService } from './read-service.js';
@@ -9,7 +9,7 @@ import { readService } from './read-service.js';
  */
 export function checkAsset(url: string, reader: ReaderTrust, progress: (done: string) => void): Promise<CheckResult> {
   return orProblem(async () => {
-    const name = new URL(MANIFEST_URL, url).href;
+    const name = manifestUrlOf(url);
     const published = { name, bytes: await readService(name) };
     const sources = reader.root && reader.keptManifest ? [published, reader.keptManifest] : [published];
     return checkUnder(sources, reader, [{ file: url, kind: 'url' }], (trust) =>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Wanted } from './conversation.js';
+import { onService } from './service-path.js';
 
 /** How a view leads to another place of the console. */
 export interface PlaceLink {
@@ -24,7 +25,7 @@ export function QueryAnchor({ query, isCurrent = false, name, onGo, children }: 
   };
   return (
     <a
-      href={query === '' ? '/console' : `/console?${query}`}
+      href={onService(query === '' ? '/console' : `/console?${query}`)}
       aria-current={isCurrent ? 'page' : undefined}
       aria-label={name}
       onClick={follow}

@@ -3,6 +3,7 @@ import { CopyButton } from './copy-button.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { type Json, memberOf, textOf } from './json-members.js';
 import { rowNames } from './row-names.js';
+import { onService } from './service-path.js';
 import { readJson, Unanswered } from './session-reader.js';
 import { useLoaded } from './use-loaded.js';
 
@@ -20,8 +21,8 @@ interface PublicAsset {
  * @param called what tells it from other public assets on the page
  */
 export function PublicPage({ id, name, called = name }: PublicAsset & { readonly called?: string | undefined }) {
-  const path = `/archivist/v2/publicassets/${id}`;
-  const address = location.origin + path;
+  const path = onService(`/archivist/v2/publicassets/${id}`);
+  const address = new URL(path, location.href).href;
   return (
     <section class="part card">
       <h2>{CONSOLE_TEXTS.publicPage}</h2>

@@ -40,7 +40,8 @@ export interface LogEntry {
   readonly isProven: boolean;
 }
 
-const LOGS = `${location.origin}/verifiabledata/tlog`;
+/** The page is at the address of the list. */
+const LOGS = location.origin + location.pathname.replace(/\/+$/, '');
 
 /** Reads the list of logs. @throws {UsageError} when the service does not answer */
 export async function readLogs(): Promise<readonly ListedLog[]> {

@@ -5,6 +5,7 @@ import { Code, EvidenceText } from './evidence-text.js';
 import { type Json, known, memberOf, textOf } from './json-members.js';
 import { NoAnswer } from './no-answer.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
+import { onService } from './service-path.js';
 import { Unanswered } from './session-reader.js';
 import { useLoaded } from './use-loaded.js';
 
@@ -18,7 +19,7 @@ interface Health {
 
 /** An unready service says with 503 what is wrong with it. @throws {Unanswered} */
 async function readHealth(): Promise<Health> {
-  const response = await fetch('/readyz').catch(() => undefined);
+  const response = await fetch(onService('/readyz')).catch(() => undefined);
   const body: unknown = await response?.json().catch(() => undefined);
   if (memberOf(body, 'checks') === undefined) throw new Unanswered('away', CONSOLE_TEXTS.away);
   return {
@@ -60,10 +61,10 @@ export function ServiceView() {
         <h2>{TEXTS.links}</h2>
         <ul class="plain">
           <li>
-            <a href="/verifiabledata/tlog">{TEXTS.logsPage}</a>
+            <a href={onService('/verifiabledata/tlog')}>{TEXTS.logsPage}</a>
           </li>
           <li>
-            <a href="/docs">{TEXTS.apiPage}</a>
+            <a href={onService('/docs')}>{TEXTS.apiPage}</a>
           </li>
         </ul>
       </section>

@@ -1,5 +1,6 @@
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { memberOf } from './json-members.js';
+import { onService } from './service-path.js';
 
 /** Why the service gave no answer that can be used. */
 type Reason = 'signed_out' | 'hidden' | 'absent' | 'not_ready' | 'refused' | 'away';
@@ -25,7 +26,10 @@ const REASONS: Readonly<Record<number, Reason>> = { 403: 'hidden', 404: 'absent'
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(path, { ...init, headers: { accept: 'application/json, */*;q=0.5', ...init.headers } });
+    response = await fetch(onService(path), {
+      ...init,
+      headers: { accept: 'application/json, */*;q=0.5', ...init.headers },
+    });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new Unanswered('away', CONSOLE_TEXTS.away);
@@ -63,5 +67,8 @@ export async function readBytes(path: string): Promise<Uint8Array> {
 
 /** Ends the session of this browser, or every session of its owner. The service deletes the cookie. */
 export async function signOut(everywhere: boolean): Promise<void> {
-  await fetch(`/console/sign-out${everywhere ? '?everywhere=true' : ''}`, { method: 'POST', redirect: 'manual' });
+  await fetch(onService(`/console/sign-out${everywhere ? '?everywhere=true' : ''}`), {
+    method: 'POST',
+    redirect: 'manual',
+  });
 }

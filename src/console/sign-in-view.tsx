@@ -1,5 +1,6 @@
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { NoAnswer } from './no-answer.js';
+import { onService } from './service-path.js';
 import type { Unanswered } from './session-reader.js';
 
 interface SignInProps {
@@ -14,13 +15,13 @@ interface SignInProps {
 /** The way back in, for a reader whom the service does not know; for another fault what it said. */
 export function SignIn({ fault, isFirst = false, onAgain }: SignInProps) {
   if (fault.reason !== 'signed_out') return isFirst ? <NoAnswer why={fault.message} onAgain={onAgain} /> : null;
-  const here = location.pathname + location.search;
+  const here = `/console${location.search}`;
   return (
     <section class="card">
       <h2>{CONSOLE_TEXTS.signedOut}</h2>
       <p>{isFirst ? CONSOLE_TEXTS.signedOutHelp : CONSOLE_TEXTS.expired}</p>
       <p class="choose">
-        <a class="button" href={`/console/sign-in?return_to=${encodeURIComponent(here)}`}>
+        <a class="button" href={onService(`/console/sign-in?return_to=${encodeURIComponent(here)}`)}>
           {CONSOLE_TEXTS.signIn}
         </a>
       </p>

@@ -9,6 +9,7 @@ import { Moment } from './moment.js';
 import { PlaceAnchor, type PlaceLink } from './place-link.js';
 import { assetOf, type RecordedEvent } from './recorded-event.js';
 import { saveFile } from './save-file.js';
+import { onService } from './service-path.js';
 import { TEXTS } from './texts.js';
 import { useAct } from './use-act.js';
 import { isUnfinished } from './use-live.js';
@@ -103,7 +104,7 @@ function Attachments({ event, name: ofEvent }: Pick<TimelineProps, 'event' | 'na
       <ul class="plain">
         {found.map(({ name, value, blob }) => {
           const open = CONSOLE_TEXTS.attachment(String(memberOf(value, 'arc_display_name') ?? name));
-          const href = `/archivist/v2/attachments/${event.identity}/${encodeURIComponent(blob)}`;
+          const href = onService(`/archivist/v2/attachments/${event.identity}/${encodeURIComponent(blob)}`);
           return (
             <li key={name}>
               <a href={href} aria-label={TEXTS.ofRow(open, ofEvent)} download>

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { EventPage } from './event-stream.js';
 import { type RecordedEvent, recordedEvent } from './recorded-event.js';
+import { onService } from './service-path.js';
 
 const STREAM = '/archivist/v1/events/stream';
 const NAMES = ['asset_event', 'asset_free_event'] as const;
@@ -23,7 +24,7 @@ export function useLive(
   const waits = events.some(isUnfinished);
   useEffect(() => {
     if (!waits) return undefined;
-    const source = new EventSource(STREAM);
+    const source = new EventSource(onService(STREAM));
     let hasBegun = false;
     source.addEventListener('position', () => {
       // After an interruption the browser resumes where it was.

@@ -29,7 +29,7 @@ const PAGES = {
   'sign-in-first-visit': {
     path: '/console',
     isSignedIn: false,
-    use: (page) => page.locator('main a.button[href^="/console/sign-in"]').click({ trial: true }),
+    use: (page) => page.locator('main a.button[href^="./console/sign-in"]').click({ trial: true }),
   },
   'verifier-first-visit': {
     path: '/verify',

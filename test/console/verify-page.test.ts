@@ -48,7 +48,7 @@ describe('the verifier at /verify', () => {
 
   it('is linked from the first page', async () => {
     const { bytes } = await running.anonymous.get('/');
-    expect(new TextDecoder().decode(bytes)).toContain('href="/verify"');
+    expect(new TextDecoder().decode(bytes)).toContain('href="verify"');
   });
 });
 

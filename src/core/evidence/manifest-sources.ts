@@ -4,6 +4,12 @@ import type { EvidenceFile, EvidenceFolder } from './evidence-file.js';
 /** Where a service publishes its manifests. */
 export const MANIFEST_URL = '/verifiabledata/keys/manifest';
 
+/** The same for the service of a public asset's URL, which may be below a path of its host. */
+export function manifestUrlOf(assetUrl: string): string {
+  const { origin, pathname } = new URL(assetUrl);
+  return origin + pathname.slice(0, Math.max(0, pathname.lastIndexOf('/archivist/'))) + MANIFEST_URL;
+}
+
 /** Bytes that may hold key manifests, and where they are from. */
 export interface ManifestSource {
   readonly name: string;

@@ -9,6 +9,8 @@ import { beginAcceptance, beginSignIn, chooseProvider, endSignIn, type Redirect,
 
 const shared = { access: 'public', extension: true, success: 302, rawResponse: 'text/html' } as const;
 const REFUSALS = [400, 403, 404, 409, 503];
+/** As the paths of these routes see it: the service may be below a path of its host. */
+const CONSOLE = '../console';
 
 /** How people sign in and out with a browser. These routes are not part of the interface. */
 export function signInRoutes(deps: SignInDeps): Route[] {
@@ -73,7 +75,7 @@ function firstLookRoute({ firstLook }: SignInDeps): Route {
         if (!firstLook) throw new ApiError('not_found', 'This service offers no first look.');
         // Programs that preview a link must not use it up.
         if (request.method !== 'GET') throw new ApiError('forbidden', 'Open this link in a browser.');
-        return redirect({ location: '/console', cookies: [await firstLook.redeem(request, query.token)] });
+        return redirect({ location: CONSOLE, cookies: [await firstLook.redeem(request, query.token)] });
       }, NO_FIRST_LOOK),
   });
 }
@@ -94,7 +96,7 @@ function signOutRoute(deps: SignInDeps): Route {
         const everywhere = query.everywhere === 'true';
         deps.firstLook?.end(headers['cookie'], everywhere);
         const ended = await endSession(deps, headers['cookie'], everywhere);
-        return redirect({ location: '/console', cookies: [ended] });
+        return redirect({ location: CONSOLE, cookies: [ended] });
       }, NOT_SIGNED_OUT),
   });
 }
@@ -114,11 +116,11 @@ interface RefusalPage {
   readonly next: string;
 }
 
-const NOT_SIGNED_IN: RefusalPage = { title: 'Not signed in', next: '<a href="/console/sign-in">Sign in</a>' };
-const NOT_SIGNED_OUT: RefusalPage = { title: 'Not signed out', next: '<a href="/console">Back to the console</a>' };
+const NOT_SIGNED_IN: RefusalPage = { title: 'Not signed in', next: '<a href="sign-in">Sign in</a>' };
+const NOT_SIGNED_OUT: RefusalPage = { title: 'Not signed out', next: `<a href="${CONSOLE}">Back to the console</a>` };
 const NO_FIRST_LOOK: RefusalPage = {
   title: 'Not signed in',
-  next: 'If you have used the link in this browser before, you may still be signed in: <a href="/console">open the console</a>.',
+  next: `If you have used the link in this browser before, you may still be signed in: <a href="${CONSOLE}">open the console</a>.`,
 };
 
 /** People get a refusal as a page. */
@@ -155,7 +157,7 @@ function askForTenancy(unknown: boolean): Pick<Reply, 'bytes' | 'contentType'> {
           '<p>No tenancy of this name has an identity provider. An Owner sets one; for a first look, the operator starts the service again and opens the link that it prints.</p>',
         ]
       : []),
-    '<form method="get" action="/console/sign-in">',
+    '<form method="get" action="sign-in">',
     '<p><label>Tenancy, or the domain of your organisation: <input name="tenancy" required maxlength="300"></label>',
     '<button>Sign in</button></p></form>',
   ]);

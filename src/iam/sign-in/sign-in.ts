@@ -120,7 +120,7 @@ export async function endSignIn(deps: SignInDeps, search: string, cookies: strin
   const { subject, claims } = await redeem(deps, provider, begun, search);
   const person = personOf(claims, provider);
   const session = await admitPerson(deps, { ...person, issuer: provider.issuer, subject }, begun);
-  return { location: begun.returnTo, cookies: [session, deps.states.forget()] };
+  return { location: `..${begun.returnTo}`, cookies: [session, deps.states.forget()] };
 }
 
 async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignInState, search: string) {

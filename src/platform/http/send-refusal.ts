@@ -7,8 +7,8 @@ import { wantsPage } from './wants-page.js';
 
 const PAGE = { contentType: 'text/html; charset=utf-8' };
 
-/** HTML that says what is wrong with an address. */
-export type NoSuchPage = (description: string) => string;
+/** HTML that says what is wrong with an address, for the path of its request. */
+export type NoSuchPage = (description: string, path: string) => string;
 
 /** Refuses a request whose address leads to nothing: a person gets a page, if there is one, and every program the error. */
 export function refuseAddress(
@@ -19,7 +19,7 @@ export function refuseAddress(
   route?: Route,
 ): void {
   response.vary('accept');
-  if (page && wantsPage(request)) sendAtOnce(response, PAGE, refusal.status, page(refusal.description));
+  if (page && wantsPage(request)) sendAtOnce(response, PAGE, refusal.status, page(refusal.description, request.path));
   else sendError(response, refusal, route);
 }
 

@@ -27,15 +27,18 @@ show();
 const root = document.getElementById('reference');
 new MutationObserver(() => nameControls(root)).observe(root, { childList: true, subtree: true });
 
-// Requests go to the address that this page came from: PUBLIC_URL may name another, which the page may not ask.
+// Requests go where this page came from, which may be below a path: PUBLIC_URL may name another address, which the page
+// may not ask.
+const HERE = new URL('.', location.href).href.replace(/\/$/, '');
+
 function fromHere(description) {
   const elsewhere = description.servers[0].url;
   const { flows } = description.components.securitySchemes.clientCredentials;
-  flows.clientCredentials.tokenUrl = flows.clientCredentials.tokenUrl.replace(elsewhere, location.origin);
-  return { ...description, servers: [{ url: location.origin }] };
+  flows.clientCredentials.tokenUrl = flows.clientCredentials.tokenUrl.replace(elsewhere, HERE);
+  return { ...description, servers: [{ url: HERE }] };
 }
 
-const answer = await fetch('/openapi.json');
+const answer = await fetch(`${HERE}/openapi.json`);
 SwaggerUIBundle({
   spec: fromHere(await answer.json()),
   domNode: root,
