@@ -428,7 +428,29 @@ describe('the page of a bundle', () => {
       const { claims } = await verdictOn(files);
       expect([alone.outcome, alone.claims.length]).toEqual(['verified', claims.length]);
       expect((await cli('verify', ...keys, path)).out).toContain('the page of a bundle');
+      expect(alone.not_covered.find(({ piece }) => piece === path)?.detail).toContain('It is the page of this version');
     }
+  });
+
+  it('does not cover a conversation that somebody has put beside it, whatever its bytes', async () => {
+    const files = unzipSync(bundles.get('created')!);
+    for (const unpacked of [false, true])
+      for (const text of [VCON, VCON.replace('"dialog": []', '"dialog": [{}]')]) {
+        const { outcome, not_covered } = await verdictOn({ ...files, 'call.vcon.json': utf8(text) }, { unpacked });
+        const beside = not_covered.find(({ piece }) => piece.endsWith('call.vcon.json'));
+        expect([outcome, beside?.why]).toEqual(['incomplete', 'unproven']);
+      }
+    const notes = await verdictOn({ ...files, 'notes.txt': utf8('to be filed') });
+    expect(notes.outcome).toBe('verified');
+  });
+
+  it('of another build is named where it is given alone: only the evidence in it was checked', async () => {
+    const forged = file('forged.html', edited('created', /<body>/, '<body><h1>VERIFIED</h1>'));
+    const { outcome, not_covered } = await verify(forged);
+    expect([outcome, not_covered.find(({ piece }) => piece === forged)?.detail]).toEqual([
+      'verified',
+      expect.stringContaining('only the evidence in it was checked. It is a page that this verifier does not know'),
+    ]);
   });
 });
 

@@ -139,7 +139,9 @@ describe('a statement', () => {
     const check = (...more: string[]) => verify('--issuer-keys', keys, '--statement-only', statement, ...more);
     expect((await check('--issuer', SAMPLE_ISSUER)).exitCode).toBe(0);
     const pinned = await check('--issuer', SAMPLE_ISSUER);
-    expect(pinned.out).toMatch(new RegExp(`^VERIFIED\\. This is what tenancy ${SAMPLE_TENANCY} recorded\\.\\n`));
+    expect(pinned.out).toMatch(
+      new RegExp(`^VERIFIED\\. This is what tenancy ${SAMPLE_TENANCY} of https://archive.example recorded\\.\\n`),
+    );
     const { out, exitCode } = await check('--issuer', 'did:web:another.example');
     expect([exitCode, out.includes('[issuer_key_not_trusted]')]).toEqual([1, true]);
   });
@@ -155,10 +157,42 @@ describe('a statement of another tenancy about the same vCon, signed with the de
     const open = await verify(vcon, statement);
     expect([open.exitCode, open.out.split('\n')[0]]).toEqual([
       0,
-      `VERIFIED. This is what tenancy ${OTHER_TENANCY} recorded. No issuer was pinned (--issuer).`,
+      `VERIFIED. This is what tenancy ${OTHER_TENANCY} of https://archive.example recorded. No issuer was pinned (--issuer).`,
     ]);
     expect((await verify('--issuer', theirs, vcon, statement)).exitCode).toBe(0);
     expect((await verify('--issuer', SAMPLE_ISSUER, vcon, statement)).exitCode).toBe(1);
+  });
+});
+
+describe('a statement whose issuer has another service’s name, and the uuid of a tenancy of ours', () => {
+  it('cannot write the first line with its name', async () => {
+    const names = [
+      [
+        `tenancy ${SAMPLE_TENANCY} of https://archive.example`,
+        `“tenancy ${SAMPLE_TENANCY} of https://archive.example”`,
+      ],
+      ['nobody” but “Alice', '“nobody\\u201d but \\u201cAlice”'],
+      ['did:web:\u0430rchive.example', '“did:web:\\u0430rchive.example”'],
+      ['x'.repeat(5_000), `“${'x'.repeat(200)}\\u2026”`],
+    ] as const;
+    const keys = file('names.json', keySet(sampleSigners.stranger));
+    for (const [name, shown] of names) {
+      const bytes = await sampleStatement(sampleAttributes(SAMPLE_VCON), sampleSigners.stranger, name);
+      const rfc9162Receipt = await statementLogReceipt(bytes);
+      const statement = file('named.cose', assembleTransparentStatement(bytes, { rfc9162Receipt }));
+      const { out } = await verify('--issuer-keys', keys, file('call.json', SAMPLE_VCON), statement);
+      expect(out.split('\n')[0]).toBe(`VERIFIED. This is what ${shown} recorded. No issuer was pinned (--issuer).`);
+    }
+  });
+
+  it('is told as that issuer’s in the first line', async () => {
+    const theirs = SAMPLE_ISSUER.replace('archive.example', 'evil.example');
+    const bytes = await sampleStatement(sampleAttributes(SAMPLE_VCON), sampleSigners.stranger, theirs);
+    const rfc9162Receipt = await statementLogReceipt(bytes);
+    const statement = file('lookalike.cose', assembleTransparentStatement(bytes, { rfc9162Receipt }));
+    const keys = file('stranger.json', keySet(sampleSigners.stranger));
+    const { out } = await verify('--issuer-keys', keys, file('call.json', SAMPLE_VCON), statement);
+    expect(out.split('\n')[0]).toBe(`VERIFIED. This is what “${theirs}” recorded. No issuer was pinned (--issuer).`);
   });
 });
 

@@ -97,8 +97,19 @@ describe('an event without a statement', () => {
     const evidence = await given(await ofOther(SAMPLE_VCON), 'unpinned');
     const { out } = await verify(...evidence);
     expect(out.split('\n')[0]).toBe(
-      `VERIFIED. This is what tenancy ${OTHER_TENANCY} recorded. No issuer was pinned (--issuer).`,
+      `VERIFIED. This is what tenancy ${OTHER_TENANCY} of https://archive.example recorded. No issuer was pinned (--issuer).`,
     );
+  });
+
+  it('in the log of another service is told as that service’s, and the pin says what was compared', async () => {
+    const event = sampleAssetEvent(sampleAttributes(SAMPLE_VCON));
+    const elsewhere = { ...SAMPLE_TENANCY_LOG, issuer: 'https://evil.example' };
+    const evidence = await given(await logged(event, sampleSigners.sealer, elsewhere), 'elsewhere');
+    const { out } = await verify('--issuer', SAMPLE_ISSUER, ...evidence);
+    expect(out.split('\n')[0]).toContain(`tenancy ${SAMPLE_TENANCY} of https://evil.example recorded.`);
+    expect(out).toContain('only the tenancy of the pinned issuer was compared');
+    const own = await verify('--issuer', SAMPLE_ISSUER, ...(await given(await logged(event), 'own')));
+    expect(own.out).not.toContain('was compared');
   });
 
   it('may be given beside the statement that carries it, whoever is pinned', async () => {

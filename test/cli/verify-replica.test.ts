@@ -108,6 +108,22 @@ describe.each(WAYS)('a replica of logs as %s', (_, verdictOf) => {
     });
   });
 
+  it('names the nodes that stand behind its newest seal', async () => {
+    const unsealed = /^no given seal covers the nodes from \d+ on$/;
+    const details = async (files: Files) => (await verdictOf(files))[0].not_covered.map(({ detail }) => detail);
+    expect((await details(await replica())).filter((detail) => unsealed.test(detail))).toEqual([]);
+    const files = { ...(await replica()), [seal(1)]: await log.seal(7) };
+    expect((await details(files)).filter((detail) => unsealed.test(detail))).toHaveLength(1);
+  });
+
+  it('is refused below the name of another tenancy, however that is written', async () => {
+    const other = '9F4B1D8A-0000-4000-8000-000000000000';
+    for (const place of [`log/tenant/${other.toLowerCase()}/0`, `log/tenant/${other}/0`, `tenant/${other}/0/more`]) {
+      const moved = Object.entries(await replica()).map(([path, bytes]) => [path.replace(BASE, place), bytes] as const);
+      expect([place, (await verdictOf(Object.fromEntries(moved)))[0].outcome]).toEqual([place, 'refused']);
+    }
+  });
+
   it('stays verified with the files of operating systems and of a crashed service, which it names too', async () => {
     const others = ['.DS_Store', `${BASE}/massifs/.unfinished-0000000000000001.log-7c9e`, '__MACOSX/log/._tenant'];
     const files = Object.fromEntries(others.map((path) => [path, utf8('x')]));

@@ -70,7 +70,7 @@ describe('vcon-archivist verify', () => {
     const { out, exitCode } = await verify(vcon, statement);
     expect(exitCode).toBe(0);
     expect(out.split('\n')[0]).toBe(
-      `VERIFIED. This is what tenancy ${SAMPLE_TENANCY} recorded. No issuer was pinned (--issuer).`,
+      `VERIFIED. This is what tenancy ${SAMPLE_TENANCY} of https://archive.example recorded. No issuer was pinned (--issuer).`,
     );
     expect(out).toMatch(/^Proven:$/m);
     expect(out).toMatch(/^ {4}operation +vcon_created$/m);
@@ -83,7 +83,10 @@ describe('vcon-archivist verify', () => {
 
   it('says nothing of a missing pin when the issuer is pinned, and refuses another one', async () => {
     const { out, exitCode } = await verify('--issuer', SAMPLE_ISSUER, vcon, statement);
-    expect([exitCode, out.split('\n')[0]]).toEqual([0, `VERIFIED. This is what tenancy ${SAMPLE_TENANCY} recorded.`]);
+    expect([exitCode, out.split('\n')[0]]).toEqual([
+      0,
+      `VERIFIED. This is what tenancy ${SAMPLE_TENANCY} of https://archive.example recorded.`,
+    ]);
     const other = await answer('--issuer', SAMPLE_ISSUER.replace(/.$/, '9'), vcon, statement);
     expect([other.exitCode, other.contradictions[0]?.code]).toEqual([1, 'issuer_key_not_trusted']);
   });

@@ -59,9 +59,19 @@ describe.skipIf(!chromiumPath)('the page of a bundle, opened from a disk', { tim
       await open.page.locator('.banner.verified').waitFor();
       await open.give(rig.file('call.json', VCON));
       await open.page.getByText('call.json is the file that this evidence is about.').waitFor();
-      expect(await open.verdict()).toEqual(
-        await rig.verify('--root', fingerprint, rig.file('index.html', page), rig.file('call.json', VCON)),
+      const verdict = await rig.verify(
+        '--root',
+        fingerprint,
+        rig.file('index.html', page),
+        rig.file('call.json', VCON),
       );
+      // Only another program can say which page it was.
+      const isPage = (each: object) => (each as { piece: string }).piece === 'index.html';
+      expect(verdict.not_covered.filter(isPage)).toHaveLength(1);
+      expect(await open.verdict()).toEqual({
+        ...verdict,
+        not_covered: verdict.not_covered.filter((each) => !isPage(each)),
+      });
     }));
 
   it('keeps nothing and reads nothing kept: every page on a disk shares the browser’s store', () =>

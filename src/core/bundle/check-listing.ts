@@ -74,8 +74,8 @@ export function checkListing(index: BundleIndex, is: (path: string) => Listed, i
 }
 
 /**
- * Names the files that nothing checks. One that an index should list, or that claims to be evidence by its content, is
- * unproven; any other is no evidence.
+ * Names the files that nothing checks. One that an index should list, or that claims by its content to be evidence or a
+ * conversation, is unproven; any other is no evidence.
  */
 export function checkUnlisted(
   files: BundleFiles,

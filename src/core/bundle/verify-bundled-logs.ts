@@ -6,7 +6,7 @@ import { tenancyOfEvent } from '../verify/event-facts.js';
 import { sealProof } from '../verify/proofs.js';
 import { createVerdict, type Findings, failure, findingsOf, notCovered } from '../verify/verdict.js';
 import { eventCommit } from '../verify/verify-event.js';
-import { type ProvenMassif, peaksAt, proveLog, type SealedMassif } from '../verify/verify-log.js';
+import { type ProvenMassif, peaksAt, proveLog, type SealedMassif, unsealedNodes } from '../verify/verify-log.js';
 import { verifyPeakReceipts } from '../verify/verify-peak-receipts.js';
 import type { ReceiptTrust } from '../verify/verify-receipt.js';
 import type { BundleFiles } from './bundle-index.js';
@@ -112,17 +112,19 @@ async function checkSealReceipts({ massif, seal }: ProvenMassif, trust: ReceiptT
   return {};
 }
 
-function logClaim({ tenancy, number }: BundledMassif, { massif, seal }: ProvenMassif): Partial<Findings> {
+function logClaim({ tenancy, number }: BundledMassif, last: ProvenMassif): Partial<Findings> {
+  const { massif, seal } = last;
   const facts = {
     first_massif: String(number),
     last_massif: String(massif.index),
     size: String(seal.state.size),
   };
   const piece = `log/tenant/${tenancy}`;
-  return {
-    claims: [{ kind: 'log', piece, facts, by: [sealProof(seal)] }],
-    ...notCovered(piece, 'by_design', TRIE, ['trie_keys', 'trie_extra_bytes', 'trie_idtimestamps']),
-  };
+  return createVerdict(
+    { claims: [{ kind: 'log', piece, facts, by: [sealProof(seal)] }] },
+    notCovered(piece, 'by_design', TRIE, ['trie_keys', 'trie_extra_bytes', 'trie_idtimestamps']),
+    unsealedNodes(piece, last),
+  );
 }
 
 function holds({ massif, seal }: ProvenMassif, event: EventDocument): boolean {

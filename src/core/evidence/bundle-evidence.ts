@@ -1,13 +1,14 @@
 import { placeOf } from '../bundle/bundle-layout.js';
+import { cutEvidencePage } from '../bundle/evidence-page.js';
 import { isBundle, verifyBundle } from '../bundle/verify-bundle.js';
 import { readEventDocument } from '../statement/event-document.js';
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import { checked, createVerdict, type Verdict, verdictWithin } from '../verify/verdict.js';
 import type { StatedEvent } from './event-agreement.js';
 import type { EvidenceFile } from './evidence-file.js';
-import { kindOf } from './evidence-kind.js';
+import { isConversation, kindOf } from './evidence-kind.js';
 import type { GivenTrust } from './given-trust.js';
-import { pageFindings } from './page-evidence.js';
+import { givenPageFindings, pageFindings } from './page-evidence.js';
 import { UsageError } from './usage-error.js';
 
 const STATEMENT = /(?:^|\/)transparent-statement\.cose$/;
@@ -17,7 +18,7 @@ const NO_EVIDENCE: readonly string[] = ['document', 'keys'];
  * Checks a bundle, which is a zip or the folder that it was unpacked into.
  * @throws {UsageError} if it is not a bundle, cannot be read, or needs keys that were not given
  */
-export async function bundleVerdict({ path, folder }: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
+export async function bundleVerdict({ path, bytes, folder }: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
   const files = await folder!.files();
   if (!isBundle(files))
     throw new UsageError(`${path} contains no evidence: neither index.json nor the files of an operation`);
@@ -34,11 +35,17 @@ export async function bundleVerdict({ path, folder }: EvidenceFile, trust: Given
     quorum,
     witnessedLog,
     sha256: trust.sha256,
-    isEvidence: (content) => !NO_EVIDENCE.includes(kindOf(content)),
+    // A conversation is what the evidence may be about: it is compared only where it is given by itself.
+    isEvidence: (content) => !NO_EVIDENCE.includes(kindOf(content)) || isConversation(content),
     isPart: folder!.isPart === true,
   });
-  const page = await pageFindings(files, await trust.knownPages?.(), trust.sha256);
-  return verdictWithin(path, createVerdict(verdict, page));
+  const known = await trust.knownPages?.();
+  const inside = await pageFindings(files, known, trust.sha256);
+  const page = cutEvidencePage(bytes);
+  return createVerdict(
+    verdictWithin(path, createVerdict(verdict, inside)),
+    page ? givenPageFindings(path, page, known, trust.sha256) : {},
+  );
 }
 
 /**

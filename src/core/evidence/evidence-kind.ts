@@ -158,6 +158,12 @@ const EVENT_IDENTITY = /^((public)?assets\/[^/]+\/)?events\//;
 const isEvent = (value: unknown): boolean =>
   isJson(value) && typeof value['identity'] === 'string' && EVENT_IDENTITY.test(value['identity']);
 
+/** Whether bytes have a member that only conversations have, also signed and encrypted ones. */
+export function isConversation(bytes: Uint8Array): boolean {
+  const value = jsonOf(bytes);
+  return value !== undefined && OF_CONVERSATIONS.some((name) => Object.hasOwn(value, name));
+}
+
 /** Tells the media type of a document from its content; undefined when it is not known. */
 export type MediaTypeOf = (bytes: Uint8Array) => Promise<string | undefined>;
 

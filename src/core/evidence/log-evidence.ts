@@ -12,6 +12,7 @@ import {
   proveLog,
   recomputeMassifs,
   type SealedMassif,
+  unsealedNodes,
   verifySealOfMassif,
 } from '../verify/verify-log.js';
 import type { ReceiptTrust } from '../verify/verify-receipt.js';
@@ -48,7 +49,7 @@ export async function checkReplica(
       for (const event of events) await findEvent(event, proven);
     }
     const { massif, seal } = last!;
-    return logFindings(log.path, log.numbers[0]!, massif.index, [seal]);
+    return createVerdict(logFindings(log.path, log.numbers[0]!, massif.index, [seal]), unsealedNodes(log.path, last!));
   });
 }
 
@@ -57,8 +58,8 @@ function checkPlace({ path, numbers }: ReplicaLog, { massif, seal }: ProvenMassi
   const expected = before ? before.massif.index + 1 : numbers[0];
   if (massif.index !== expected)
     throw new VerificationError('massif_corrupt', `the file of massif ${expected} holds massif ${massif.index}`);
-  const [, tenancy] = /(?:^|[\\/])tenant[\\/]([0-9a-f-]{36})[\\/]\d+$/.exec(path) ?? [];
-  if (tenancy !== undefined && tenancyOfLog(seal) !== tenancy)
+  const [, tenancy] = /(?:^|[\\/])tenant[\\/]([0-9a-f-]{36})[\\/]\d+(?:[\\/]|$)/i.exec(path) ?? [];
+  if (tenancy !== undefined && tenancyOfLog(seal) !== tenancy.toLowerCase())
     throw new VerificationError('log_mismatch', `the log in ${path} is "${seal.subject}"`);
 }
 
@@ -128,7 +129,9 @@ export async function checkLogFiles(
     const sealed = massifs.filter((massif) => massif.firstNode < newest.state.size);
     for (const massif of sealed) for (const event of events) await findEvent(event, { massif, seal: newest });
     const open = sealed.length < massifs.length ? notCovered(piece, 'unproven', 'no seal reaches the last massif') : {};
-    return createVerdict(logFindings(piece, sealed[0]!.index, sealed.at(-1)!.index, seals), open);
+    const last = sealed.at(-1)!;
+    const unsealed = unsealedNodes(piece, { massif: last, seal: newest });
+    return createVerdict(logFindings(piece, sealed[0]!.index, last.index, seals), open, unsealed);
   });
 }
 

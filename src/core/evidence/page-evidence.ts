@@ -25,6 +25,28 @@ export function filesInPage(page: Pick<CutPage, 'evidence'>): BundleFiles {
 }
 
 /**
+ * Names the page that evidence was taken out of: what it shows besides was not checked.
+ * @param known undefined where pages cannot be judged
+ */
+export function givenPageFindings(
+  piece: string,
+  page: CutPage,
+  known: KnownPages | undefined,
+  hash?: Sha256,
+): Partial<Findings> {
+  const says = [
+    'a page for people: only the evidence in it was checked',
+    ...(known ? [buildOf(page, known, hash)] : []),
+  ];
+  return notCovered(piece, 'explanation', says.join('. '));
+}
+
+function buildOf(page: CutPage, known: KnownPages, hash?: Sha256): string {
+  const name = known.get(pageBuild(page, hash));
+  return name === undefined ? UNKNOWN : `It is the page of ${name}`;
+}
+
+/**
  * Compares the page of a bundle with the bundle, and names it: it is not evidence. A page that shows other evidence than
  * the bundle holds is refused. A page that is not known is not refused, because a later version has another one.
  * @param known undefined where pages cannot be judged
@@ -39,9 +61,8 @@ export async function pageFindings(
   if (!page) return notCovered(PAGE_PATH, 'explanation', NO_PAGE);
   return findingsOf(PAGE_PATH, () => {
     const differs = comparePage(filesInPage(page), files);
-    const name = known?.get(pageBuild(page, hash));
-    const build = name === undefined ? UNKNOWN : `It is the page of ${name}`;
-    const says = ['a page for people, which shows the evidence of this bundle', ...(known ? [build] : [])];
+    const build = known ? [buildOf(page, known, hash)] : [];
+    const says = ['a page for people, which shows the evidence of this bundle', ...build];
     return notCovered(PAGE_PATH, 'explanation', [...says, ...(differs === '' ? [] : [differs])].join('. '));
   });
 }

@@ -1,6 +1,8 @@
+import { isIssuerOfService } from '../statement/issuer-did.js';
 import type { Claim, Facts, KeyId, NamedLog, Proof } from '../verify/claim.js';
 import { type DocumentForm, describeForm } from '../verify/match-document.js';
 import type { NotCoveredReason } from '../verify/verdict.js';
+import { asciiText } from './visible-text.js';
 
 /** What a claim is about, for a person. */
 export const CLAIM_KINDS: Readonly<Record<Claim['kind'], string>> = {
@@ -84,13 +86,31 @@ export function proofText(proof: Proof, nameKey: (key: KeyId) => string = keyTex
 }
 
 const MOST_SPEAKERS = 3;
+/** Longer than the names that services give. */
+const MOST_OF_NAME = 200;
+
+/**
+ * A tenancy is known by its uuid and its service: anyone can end an issuer's name, or write into a log, with the uuid of
+ * another one's tenancy.
+ */
+function speaker({ kind, facts: { tenancy, issuer }, by }: Claim): string[] {
+  if (kind !== 'statement' && kind !== 'event') return [];
+  const services = by.flatMap((proof) => (proof.type === 'inclusion' ? (proof.log.issuer ?? []) : []));
+  const service = kind === 'event' ? services[0] : services.find((each) => isIssuerOfService(issuer, each));
+  if (tenancy !== undefined && service !== undefined) return [`tenancy ${tenancy} of ${service}`];
+  if (issuer !== undefined) return [quoted(issuer)];
+  return [tenancy === undefined ? 'an unnamed issuer' : `tenancy ${tenancy}`];
+}
+
+/** An issuer chooses its name: it must not read as words of the verdict, or as another name in other letters. */
+function quoted(name: string): string {
+  const short = name.length > MOST_OF_NAME ? `${name.slice(0, MOST_OF_NAME)}…` : name;
+  return `“${asciiText(short)}”`;
+}
 
 /** Names the parties that recorded the facts: anyone can make a statement, so this comes first. */
 export function speakers(claims: readonly Claim[]): string {
-  const named = claims.flatMap(({ kind, facts: { tenancy, issuer } }) => {
-    if (kind !== 'statement' && kind !== 'event') return [];
-    return tenancy === undefined ? [issuer ?? 'an unnamed issuer'] : [`tenancy ${tenancy}`];
-  });
+  const named = claims.flatMap(speaker);
   const distinct = [...new Set(named)];
   if (distinct.length === 0) return '';
   const more = distinct.length - MOST_SPEAKERS;

@@ -21,6 +21,7 @@ import { type EvidenceKind, kindName } from './evidence-kind.js';
 import { eventVerdict, type GivenEvent, readGivenEvents } from './given-event.js';
 import type { GivenTrust } from './given-trust.js';
 import { checkLogFiles, checkReplica, type Progress } from './log-evidence.js';
+import { withNamedDocuments } from './named-documents.js';
 import { type GivenEntry, matchReceipts } from './receipt-evidence.js';
 import { readGivenStatements, statementVerdict } from './statement-evidence.js';
 import { UsageError } from './usage-error.js';
@@ -47,10 +48,11 @@ export class NotEvidence extends UsageError {
  * @throws {UsageError} if there is no evidence, or a file cannot be read
  */
 export async function verifyEvidence(
-  files: readonly EvidenceFile[],
+  given: readonly EvidenceFile[],
   trust: GivenTrust,
   progress: Progress = () => undefined,
 ): Promise<EvidenceVerdict> {
+  const files = await withNamedDocuments(given, trust.sha256);
   const takenFor = requireEvidence(files);
   try {
     return { verdict: await checkFiles(files, trust, progress), files: takenFor };
@@ -109,10 +111,23 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
         'a list of keys, used only with the fingerprint of the root key, which checks it',
       ),
     );
-  for (const { path } of of('keys'))
-    found.push(notCovered(path, 'explanation', 'a file of keys: keys among the evidence are never trusted'));
   const verdict = createVerdict(bundles, unwitnessed(createVerdict(found), trust));
-  return withDocuments(verdict, of('document'), trust);
+  return withDocuments(createVerdict(verdict, ...keyFindings(verdict, files)), of('document'), trust);
+}
+
+/**
+ * Files of keys are not evidence. Where evidence names a document and none was given, one of them may be meant as it: then
+ * it is not the one.
+ */
+function keyFindings({ claims }: Verdict, files: readonly EvidenceFile[]): Partial<Findings>[] {
+  const isAbout = claims.some(({ facts }) => facts.payload_hash !== undefined);
+  const mayBeMeant = isAbout && !files.some(({ kind }) => kind === 'document');
+  return files.flatMap(({ path, kind }) => {
+    if (kind !== 'keys') return [];
+    const keys = 'a file of keys: keys among the evidence are never trusted';
+    if (!mayBeMeant) return [notCovered(path, 'explanation', keys)];
+    return [notCovered(path, 'unproven', `${keys}, and as a document it is not the one that the evidence is about`)];
+  });
 }
 
 /** Only bundles have a place for what witnesses signed. */

@@ -20,3 +20,8 @@ export function visibleText(text: string): string {
 export function visibleLine(text: string): string {
   return visibleText(text).replace(/[\t\n]/g, escaped);
 }
+
+/** The same with every character escaped that is not ASCII, and every quotation mark: letters of two scripts look alike. */
+export function asciiText(text: string): string {
+  return visibleLine(text).replace(/["\u0080-\uffff]/g, escaped);
+}

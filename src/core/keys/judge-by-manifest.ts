@@ -105,6 +105,16 @@ function refusalOf(manifest: KeyManifest, claim: Claim, revocation: (key: Manife
   return undefined;
 }
 
+/**
+ * The claim without the receipts that do not count, where others prove the same leaf: more evidence must not prove less.
+ */
+function withoutRevoked(manifest: KeyManifest, claim: Claim, revocation: (key: ManifestKey) => Revoked): Claim {
+  if (claim.kind !== 'event' || !claim.by.every(({ type }) => type === 'inclusion')) return claim;
+  const counts = (proof: Proof) => refusalOf(manifest, { ...claim, by: [proof] }, revocation) === undefined;
+  const by = claim.by.filter(counts);
+  return by.length === 0 ? claim : { ...claim, by };
+}
+
 /** A document stays only where a claim stays whose covered bytes have its digest. */
 function withoutUnfounded(claims: readonly Claim[]): { readonly kept: Claim[]; readonly unfounded: Claim[] } {
   const pieces = new Set(claims.map(({ piece }) => piece));
@@ -211,8 +221,9 @@ function historyOf(manifest: KeyManifest, claims: readonly Claim[]): Partial<Fin
  */
 export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdict {
   const misused = verdict.claims.flatMap((claim) => misuseOf(manifest, claim) ?? []);
-  const claims = verdict.claims.filter((claim) => !misuseOf(manifest, claim));
-  const revocation = revocationsAmong(claims);
+  const trusted = verdict.claims.filter((claim) => !misuseOf(manifest, claim));
+  const revocation = revocationsAmong(trusted);
+  const claims = trusted.map((claim) => withoutRevoked(manifest, claim, revocation));
   const judged = claims.map((claim) => ({ claim, refusal: refusalOf(manifest, claim, revocation) }));
   const dropped = judged.flatMap(({ claim, refusal }): Partial<Findings>[] =>
     refusal === undefined ? [] : [notCovered(claim.piece, 'unproven', refusal)],

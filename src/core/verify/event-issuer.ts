@@ -1,6 +1,6 @@
 import { VerificationError } from '../errors.js';
 import type { EventDocument } from '../statement/event-document.js';
-import { tenancyOfIssuer } from '../statement/issuer-did.js';
+import { isIssuerOfService, tenancyOfIssuer } from '../statement/issuer-did.js';
 import { tenancyOfEvent } from './event-facts.js';
 import { statementOfEvent } from './event-of-statement.js';
 import { contradiction, type Findings, missing, notCovered } from './verdict.js';
@@ -26,7 +26,11 @@ export function eventIssuerFindings(
   const tenancy = tenancyOfEvent(event);
   if (issuer === undefined)
     return missing('issuer', `no issuer was pinned: an event of any tenancy passes. This one is of tenancy ${tenancy}`);
-  if (tenancyOfIssuer(issuer) === tenancy) return {};
+  if (tenancyOfIssuer(issuer) === tenancy) {
+    if (logIssuer === undefined || isIssuerOfService(issuer, logIssuer)) return {};
+    // A service that has moved goes on with its logs under another name: only the uuid is compared.
+    return missing('issuer', `the event's log is of ${logIssuer}: only the tenancy of the pinned issuer was compared`);
+  }
   if (made?.issuer === issuer)
     return notCovered(piece, 'unproven', `the signature of the statement that it was made from was not checked`);
   const why = `the event is of tenancy ${tenancy}, and was not recorded by the issuer "${issuer}"`;

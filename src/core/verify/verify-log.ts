@@ -6,6 +6,7 @@ import { peaks as peakIndices } from '../mmr/peaks.js';
 import { type ReadLogClaims, tenancyOfLog } from '../receipt/log-claims.js';
 import { readSeal } from '../receipt/seal.js';
 import type { VerifiedSeal } from './proofs.js';
+import { type Findings, notCovered } from './verdict.js';
 import { type RecomputedMassif, recomputeMassif } from './verify-massif.js';
 import type { ReceiptTrust } from './verify-receipt.js';
 import { verifySeal } from './verify-seal.js';
@@ -119,4 +120,12 @@ export function checkSameLog(seal: ReadLogClaims, other: ReadLogClaims): void {
   if (tenancy === tenancyOfLog(other) && (tenancy !== undefined || seal.issuer === other.issuer)) return;
   const [one, two] = [seal, other].map(({ issuer = '', subject = '' }) => `"${subject}" of "${issuer}"`);
   throw new VerificationError('log_mismatch', `the seals belong to two logs, ${one} and ${two}`);
+}
+
+/** The finding that nodes stand in a log's last massif behind its newest seal: they are not the log's word. */
+export function unsealedNodes(piece: string, { massif, seal }: ProvenMassif): Partial<Findings> {
+  const { size } = seal.state;
+  return massif.size > size
+    ? notCovered(piece, 'by_design', `no given seal covers the nodes from ${size} on`, ['nodes', 'trie_keys'])
+    : {};
 }

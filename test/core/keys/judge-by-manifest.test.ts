@@ -60,6 +60,24 @@ describe('a verdict under a key manifest', () => {
     }
   });
 
+  it('takes an event for proven by a receipt that counts, whatever else proves it, and names only that', () => {
+    const sealKeys = manifest.keys.map((key) =>
+      key.role === 'issuer' && key.state === 'revoked' ? { ...key, role: 'seal' } : key,
+    );
+    const sealed = { ...manifest, keys: sealKeys } as KeyManifest;
+    const [old, active] = [keyOf('seal', 'revoked', sealed), keyOf('seal', 'active', sealed)].map((key) =>
+      inclusion({ vds: 3, signed: 'peak' }, key),
+    ) as [Proof, Proof];
+    const judged = (...by: Proof[]) =>
+      judgeByManifest(createVerdict({ claims: [{ kind: 'event', piece: 'event', facts: {}, by }] }), sealed);
+    for (const by of [
+      [old, active],
+      [active, old],
+    ])
+      expect(judged(...by).claims.map((claim) => claim.by)).toEqual([[active]]);
+    expect(judged(old, old)).toMatchObject({ outcome: 'incomplete', claims: [] });
+  });
+
   it('looks at each claim a few times, however many there are', () => {
     const looks = (count: number) => {
       let seen = 0;
