@@ -115,6 +115,19 @@ function withoutRevoked(manifest: KeyManifest, claim: Claim, revocation: (key: M
   return by.length === 0 ? claim : { ...claim, by };
 }
 
+/**
+ * Why a log state does not count as witnessed; undefined when it does. Witnesses cosign many logs: anybody with one of them
+ * could register a seal of another service in it.
+ */
+function otherLogOf({ logs, number }: KeyManifest, { kind, by }: Claim): string | undefined {
+  if (kind !== 'witnessed') return undefined;
+  const listed = new Set(logs.map(({ name }) => name));
+  const other = by.find((proof) => proof.type === 'witness' && !listed.has(firstName(proof.origin)));
+  return other?.type === 'witness'
+    ? `the witnesses have cosigned the log "${other.origin}", which key manifest ${number} does not list`
+    : undefined;
+}
+
 /** A document stays only where a claim stays whose covered bytes have its digest. */
 function withoutUnfounded(claims: readonly Claim[]): { readonly kept: Claim[]; readonly unfounded: Claim[] } {
   const pieces = new Set(claims.map(({ piece }) => piece));
@@ -224,7 +237,10 @@ export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdic
   const trusted = verdict.claims.filter((claim) => !misuseOf(manifest, claim));
   const revocation = revocationsAmong(trusted);
   const claims = trusted.map((claim) => withoutRevoked(manifest, claim, revocation));
-  const judged = claims.map((claim) => ({ claim, refusal: refusalOf(manifest, claim, revocation) }));
+  const judged = claims.map((claim) => ({
+    claim,
+    refusal: otherLogOf(manifest, claim) ?? refusalOf(manifest, claim, revocation),
+  }));
   const dropped = judged.flatMap(({ claim, refusal }): Partial<Findings>[] =>
     refusal === undefined ? [] : [notCovered(claim.piece, 'unproven', refusal)],
   );

@@ -167,6 +167,18 @@ describe('a verdict under a key manifest', () => {
       from,
     );
 
+  it('takes a state for witnessed only in a log that the manifest lists, whatever else the witnesses cosign', () => {
+    const seal = sealed({ signed: 'seal', tree_size: '9' });
+    expect(withWitness(sealed(), [seal, witnessed()], manifest).outcome).toBe('verified');
+    const { outcome, claims, notCovered } = withWitness(
+      sealed(),
+      [seal, witnessed({ origin: 'evil.example/a' })],
+      manifest,
+    );
+    expect([outcome, claims.map(({ kind }) => kind)]).toEqual(['incomplete', ['event']]);
+    expect(notCovered[0]).toMatchObject({ piece: 'seal', why: 'unproven' });
+  });
+
   it('counts what a revoked seal key sealed only if a witnessed seal over the same leaf was registered before', () => {
     const seal = (more: object = {}) => sealed({ signed: 'seal', tree_size: '9', ...more });
     expect(withWitness(sealed(), [seal(), witnessed()]).outcome).toBe('verified');
