@@ -4,6 +4,7 @@ import re
 
 import check as check_module
 import log_files
+import massif as massif_files
 import proofs
 import receipt
 import strict_json
@@ -13,7 +14,7 @@ from bundle_files import (INDEX, LOG_FILE, NO_EVIDENCE, OPERATION_FILES, PAGE, I
                           read_folder, read_zip, unreadable)
 from cose import Sign1
 from event import Event
-from evidence import kind_of
+from evidence import is_conversation, kind_of
 from receipt import STATEMENT_LOG, TENANCY_LOG, Receipt
 from refusal import Refused, require
 from trees import h
@@ -80,7 +81,7 @@ def check_unlisted(findings, index, files):
         kind, _ = place_of(path)
         if path == INDEX or path in listed or kind in NO_EVIDENCE or (kind and not index):
             continue
-        evidence = kind is not None or kind_of(data) != "document"
+        evidence = kind is not None or kind_of(data) != "document" or is_conversation(data)
         findings.uncovered(path, "unproven" if evidence else "explanation")
 
 
@@ -140,6 +141,9 @@ def _prove_run(findings, run, trust):
 
     found = findings.attempt(path, work)
     if found:
+        for each, (_, _, _, (seal_path, _)) in zip(found, run):
+            findings.attempt(seal_path, lambda each=each: massif_files.check_peak_receipts(
+                each.seal, each.massif, trust.log_keys, trust.tenancy_pin))
         log_files.claim_log(findings, f"log/tenant/{tenancy}", found)
     return found or []
 
@@ -256,9 +260,13 @@ def _check_witness(findings, operation, event, trust):
 
 def check_documents(findings, documents, about):
     """One operation has to be about the document."""
+    naming = [facts for facts in about if "payload_hash" in facts]
     for piece, document in documents:
+        if not naming:
+            findings.uncovered(piece, "unproven")
+            continue
         found = []
-        for facts in about:
+        for facts in naming:
             try:
                 found.append(transparent.document_facts(document, facts))
             except Refused:

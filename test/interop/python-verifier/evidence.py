@@ -13,6 +13,7 @@ from cose import Sign1
 from refusal import Refused
 
 RECEIPTS = 394
+CONVERSATIONS = ("vcon", "uuid", "parties", "signatures", "ciphertext")
 
 
 class File:
@@ -66,6 +67,15 @@ def _is_sealed_state(payload):
         return payload is not None and bool(massif.read_state(payload))
     except Refused:
         return False
+
+
+def is_conversation(data):
+    """Whether it has a member that only conversations have."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and any(name in value for name in CONVERSATIONS)
 
 
 def _json_kind(data):

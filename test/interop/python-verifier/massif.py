@@ -151,6 +151,24 @@ class Seal:
         return key
 
 
+def check_peak_receipts(seal, massif, keys, pin):
+    """The receipts that a bundle's seal carries: one for each peak, by the log, and nothing beside them."""
+    others = [label for label in seal.message.unprotected if label != PEAK_RECEIPTS]
+    require(not others, "unsupported", f"no signature covers the header {others}")
+    if not seal.peak_receipts:
+        return True
+    log_peaks = massif.peaks_at(seal.size)
+    require(len(seal.peak_receipts) == len(log_peaks), "malformed", "there is not one receipt for each peak")
+    for data, peak in zip(seal.peak_receipts, log_peaks):
+        message = Sign1(data)
+        log, _ = receipt.claims_of(message.protected)
+        require(receipt.structure_of(message) == receipt.TENANCY_LOG, "unsupported", "not a receipt of such a log")
+        require(message.payload is None and not message.unprotected, "malformed", "more than a receipt of a peak")
+        cose.verify(message, peak, keys, receipt.UNDERSTOOD, "log_key_not_trusted", "receipt_signature_invalid")
+        receipt.check_pin(log, pin)
+    return True
+
+
 def verify_sealed(seal, massif, keys, pin):
     """Checks a seal against the massif that it ends in, and returns the key that signed it."""
     key = seal.verify(massif.peaks_at(seal.size), keys, pin)
