@@ -31,6 +31,7 @@ import { TLOG_LIST } from '../scitt/tlog-routes.js';
 import { builtPage } from './built-page.js';
 import { bundlePageReader } from './built-pages.js';
 import type { Config } from './config/config.js';
+import { issuersSoFar } from './issuers-so-far.js';
 import type { Identity } from './open-identity.js';
 import { openObjectSweep } from './open-object-sweep.js';
 import { openRegistration } from './open-registration.js';
@@ -85,7 +86,9 @@ export async function openFeatures(
   open(openTlsCaCertificates(base, config));
   open(openWebhooks(base, { allowPrivate }));
 
-  const { scitt } = open(openRegistration(writing));
+  const { scitt } = open(
+    openRegistration({ ...writing, issuersSoFar: await issuersSoFar(base.database, base.deployment) }),
+  );
   open(openKeys(base, manifests, keyManifests));
   const cosignedCheckpoint = servesInterface(config) ? await cosignedCheckpoints(config, base) : async () => undefined;
   const cosigned = { logs: followedLogs(config, base.deployment), cosignedCheckpoint };

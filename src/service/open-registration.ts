@@ -35,6 +35,8 @@ interface RegistrationBase {
   readonly publicUrl: string;
   readonly deployment: Deployment;
   readonly writer: AcceptWriter;
+  /** Every name that the service has had so far. */
+  readonly issuersSoFar: readonly string[];
   /** Called for a log in which a caller waits for a receipt. */
   readonly wanted: (log: LogRef) => void;
 }
@@ -56,8 +58,8 @@ export function openRegistration(base: RegistrationBase): Feature & { readonly s
 }
 
 function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): ScittDeps {
-  const { database, clock, ids, logger, keyring, publicUrl, deployment, writer } = base;
-  const reservedIssuers = [serviceDid(publicUrl), publicUrl];
+  const { database, clock, ids, logger, keyring, publicUrl, deployment, writer, issuersSoFar } = base;
+  const reservedIssuers = [...new Set([serviceDid(publicUrl), publicUrl, ...issuersSoFar])];
   return {
     database,
     clock,

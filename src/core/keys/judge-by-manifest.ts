@@ -20,11 +20,18 @@ function roleOf(proof: Proof): string {
   return proof.type === 'inclusion' && proof.vds === 1 ? 'statement_receipt' : 'seal';
 }
 
-/** The finding that a proof is by a key that the manifest lists for something else; undefined if none is. */
+/**
+ * The finding that a proof is by a key that the manifest lists for something else, or that a key of others has signed in
+ * the deployment's name; undefined if none is.
+ */
 function misuseOf(manifest: KeyManifest, { piece, by }: Claim): Partial<Findings> | undefined {
   for (const proof of by) {
     const key = keyOf(manifest, proof);
     const role = roleOf(proof);
+    if (!key && proof.type === 'signature' && proof.issuer?.startsWith(`${manifest.issuer}:`)) {
+      const why = `signed with a key that the key manifest does not list, in the name of the deployment itself`;
+      return contradiction(piece, new VerificationError('issuer_key_not_trusted', why));
+    }
     if (!key || key.role === role) continue;
     const code = role === 'issuer' ? 'issuer_key_not_trusted' : 'log_key_not_trusted';
     const why = `signed with the key ${key.keyId}, which the key manifest lists as ${key.role} key, not as ${role} key`;
