@@ -6,6 +6,12 @@ function showProgress(text: string): void {
   process.stderr.write(`\r${text}\u001b[K\r`);
 }
 
+// A reader of the output may have read enough, as `head` has: what was found decides how the program ends.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+
 await runCli(process.argv.slice(2), {
   print: (text) => process.stdout.write(`${text}\n`),
   complain: (text) => process.stderr.write(`${text}\n`),
