@@ -121,7 +121,11 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
     .option('--state <folder>', 'remember the newest key manifest in this folder, and refuse older ones')
     .option('--log-keys <file>', 'keys of the logs: COSE key set, JWK set or did.json; repeatable', collect)
     .option('--issuer-keys <file>', 'keys of the statement’s issuer, in the same forms or as PEM; repeatable', collect)
-    .option('--issuer <name>', 'accept only statements and events of this issuer; the keys do not identify it')
+    .option(
+      '--issuer <name>',
+      'accept only statements and events of this issuer; the keys do not identify it',
+      (name) => name.trim(),
+    )
     .option(
       '--ca <pem>',
       'certificate authorities that may certify (x5chain) the signer of a statement; repeatable',

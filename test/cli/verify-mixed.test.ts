@@ -126,6 +126,38 @@ describe('an event without a statement', () => {
   });
 });
 
+describe('a vCon that an editor saved with a byte order mark', () => {
+  it('is refused with that reason, once', async () => {
+    const marked = file('marked.json', Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), SAMPLE_VCON]));
+    const { exitCode, out } = await verify(marked, file('marked.cose', await withoutEvent()));
+    expect([exitCode, out.match(/byte order mark/g)]).toEqual([1, ['byte order mark']]);
+  });
+});
+
+describe('a signed vCon', () => {
+  const signed = (outside: string, inside: string) =>
+    json({
+      payload: Buffer.from(JSON.stringify({ vcon: '0.3.0', uuid: inside, parties: [], dialog: [] })).toString(
+        'base64url',
+      ),
+      signatures: [{ header: { uuid: outside }, protected: 'e30', signature: 'AA' }],
+    });
+
+  it('whose signature calls it the vCon of the evidence, and whose content is another one, is unproven', async () => {
+    const [own, other] = ['0192e8f5-0000-7000-8000-000000000001', '0192e8f5-0000-7000-8000-00000000000f'];
+    for (const [inside, exitCode] of [
+      [own, 0],
+      [other, 3],
+    ] as const) {
+      const bytes = signed(own, inside);
+      const statement = file(`signed-${exitCode}.cose`, await withoutEvent(bytes));
+      const answer = await verify(file(`signed-${exitCode}.json`, bytes), statement);
+      expect([inside, answer.exitCode]).toEqual([inside, exitCode]);
+      if (exitCode === 3) expect(answer.out).toContain(`the document calls itself vCon ${other}`);
+    }
+  });
+});
+
 describe('a changed document', () => {
   const text = new TextDecoder().decode(TAMPERED).slice(1);
   const key = JSON.stringify(sampleSigners.issuer.publicKey);

@@ -87,6 +87,7 @@ describe('vcon-archivist verify', () => {
       0,
       `VERIFIED. This is what tenancy ${SAMPLE_TENANCY} of https://archive.example recorded.`,
     ]);
+    expect((await answer('--issuer', ` ${SAMPLE_ISSUER} `, vcon, statement)).exitCode).toBe(0);
     const other = await answer('--issuer', SAMPLE_ISSUER.replace(/.$/, '9'), vcon, statement);
     expect([other.exitCode, other.contradictions[0]?.code]).toEqual([1, 'issuer_key_not_trusted']);
   });

@@ -12,7 +12,7 @@ export const CLAIM_KINDS: Readonly<Record<Claim['kind'], string>> = {
   document: 'a document that the evidence is about',
   log: 'the files of a log',
   extension: 'a log that extends its older state',
-  public_asset: 'a public asset',
+  public_asset: 'a public asset, as these events made it',
   witnessed: 'a log state that witnesses have cosigned',
 };
 

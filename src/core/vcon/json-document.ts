@@ -155,6 +155,7 @@ export function readJson(bytes: Uint8Array): JsonDocument {
   } catch {
     throw new JsonError('not UTF-8');
   }
+  if (text.startsWith('\ufeff')) throw new JsonError('it begins with a byte order mark: save it without one');
   return readJsonText(text);
 }
 

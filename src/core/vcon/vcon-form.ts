@@ -18,6 +18,8 @@ export interface VconInspection {
   readonly form: VconForm;
   /** In lower case. */
   readonly uuid?: string;
+  /** Of a signed vCon: the uuid in it, if the header of a signature names another one. People read what is in it. */
+  readonly uuidInside?: string;
   /** The texts as they stand in the vCon; of a signed one, in its innermost payload. */
   readonly updatedAt?: string;
   readonly createdAt?: string;
@@ -115,16 +117,15 @@ function signed(jws: JsonObject, hash: Sha256): VconInspection {
   if (!unwrapped)
     return { form: 'malformed', problem: 'the signed payload is not base64url', ...present({ uuid: named }) };
   const inside = uuidOf(unwrapped.vcon?.get('uuid'));
+  const uuidInside = named && named !== inside ? inside : undefined;
   const problem =
     !named && !inside
       ? 'neither a signature header nor the payload has a uuid'
-      : named && inside && named !== inside
-        ? 'signature header and payload have different uuids'
-        : undefined;
+      : uuidInside && 'signature header and payload have different uuids';
   return {
     form: 'signed',
     innermostPayloadHash: toHex(hash(unwrapped.payload)),
-    ...present({ uuid: named ?? inside, problem }),
+    ...present({ uuid: named ?? inside, uuidInside, problem }),
     ...(unwrapped.vcon ? times(unwrapped.vcon) : {}),
   };
 }

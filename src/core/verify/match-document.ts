@@ -37,10 +37,14 @@ export type DocumentDigests = Pick<Facts, 'payload_hash' | 'payload_hash_alg' | 
 
 function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]): VerificationError {
   const impossible = tried.flatMap(({ form, reason }) => (reason === undefined ? [] : [`${form}: ${reason}`]));
+  const causes = new Set(tried.map(({ reason }) => reason));
+  const [only] = causes;
   const reasons =
     impossible.length === 0
       ? ''
-      : ` (forms that prove nothing about this file: ${[...new Set(impossible)].join('; ')})`;
+      : causes.size === 1
+        ? ` (it has no other form: ${only})`
+        : ` (forms that prove nothing about this file: ${[...new Set(impossible)].join('; ')})`;
   return new VerificationError(
     'payload_hash_mismatch',
     `the file hashes to ${raw}, the evidence is about ${expected}; no other form of the file matches either${reasons}`,
@@ -98,7 +102,7 @@ export function documentFindings(
       if (!(error instanceof VerificationError)) throw error;
       if (failed?.code !== 'payload_hash_mismatch') failed = error;
     }
-  const { uuid } = inspectVcon(document);
+  const { uuid, uuidInside } = inspectVcon(document);
   const isOwn = ({ of }: { readonly of: Claim }) => of.facts.vcon?.toLowerCase() === uuid;
   const first = matches.find(isOwn) ?? matches[0];
   if (!first) return failed ? failure(piece, failed) : notCovered(piece, 'unproven', 'nothing proven names its digest');
@@ -115,7 +119,8 @@ export function documentFindings(
       member: form === 'jcs' ? 'payload_jcs_sha256' : 'payload_hash',
     })),
   };
-  return { claims: [claim], ...(isOwn(first) ? {} : otherUuid(piece, uuid, vcon)) };
+  const said = isOwn(first) ? uuidInside : uuid;
+  return { claims: [claim], ...otherUuid(piece, said, vcon) };
 }
 
 /** Its bytes are the ones that were hashed; which conversation they are is told in two ways, and neither is proven false. */

@@ -30,7 +30,7 @@ function checkHistory({ identity }: PublicAssetDocument, events: readonly AssetE
 /**
  * Checks a public asset: each of its events has a receipt of the public log (pin it with `trust.log`), and together they
  * make the attributes that the asset shows. Resolves with these attributes as the claim. That no event was left out cannot
- * be shown by receipts, unless it set an attribute last.
+ * be shown by receipts: the asset may have newer events, and attributes that they made.
  * @throws {VerificationError} `event_mismatch`, and those of any receipt
  */
 export async function verifyPublicAsset(
@@ -53,6 +53,6 @@ export async function verifyPublicAsset(
     facts: { identity, attributes, events: events.length },
     by,
   };
-  const detail = 'receipts do not show that an event was left out, unless it set an attribute last';
+  const detail = 'nothing shows that no event was left out: there may be newer ones, and other attributes';
   return createVerdict({ claims: [claim] }, notCovered('public_asset', 'by_design', detail, ['completeness']));
 }
