@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { zipSync } from 'fflate';
@@ -123,6 +124,25 @@ describe('an event without a statement', () => {
     });
     const files = [file('whole.cose', whole), ...(await given({ event, mmrReceipt }, 'same'))];
     expect((await verify('--issuer', SAMPLE_ISSUER, ...files)).exitCode).toBe(0);
+  });
+});
+
+describe('a document whose evidence has a longer digest than SHA-256', () => {
+  it.each([
+    ['SHA-384', 'sha384'],
+    ['SHA-512', 'sha512'],
+  ])('is compared by %s', async (name, hash) => {
+    const payload = createHash(hash).update(SAMPLE_VCON).digest('hex');
+    const statement = await sampleStatement(sampleAttributes(SAMPLE_VCON, { payload, payload_hash_alg: name }));
+    const whole = assembleTransparentStatement(statement, { rfc9162Receipt: await statementLogReceipt(statement) });
+    const evidence = file(`${name}.cose`, whole);
+    const own = await verify('--json', file('own.json', SAMPLE_VCON), evidence);
+    const { claims } = JSON.parse(own.out) as { claims: { kind: string; facts: object }[] };
+    expect([own.exitCode, claims.find(({ kind }) => kind === 'document')?.facts]).toEqual([
+      0,
+      expect.objectContaining({ form: 'raw', payload_hash: payload, payload_hash_alg: name }),
+    ]);
+    expect(codes((await verify(file('other.json', TAMPERED), evidence)).out)).toEqual(['payload_hash_mismatch']);
   });
 });
 

@@ -1,3 +1,4 @@
+import { sha384, sha512 } from '@noble/hashes/sha2.js';
 import { toHex } from '../bytes.js';
 import { HashAlgorithm } from '../cose/algorithms.js';
 import { VerificationError } from '../errors.js';
@@ -20,6 +21,12 @@ const FORMS: Readonly<Record<DocumentForm, string>> = {
   jcs: 'the canonical form (JCS) of the file; its spelling differs from what was hashed',
 };
 
+/** A conserver hashes with SHA-256; a longer digest is one of the file as it is. */
+const LONGER_HASHES: Readonly<Record<number, (bytes: Uint8Array) => Uint8Array>> = {
+  [HashAlgorithm.sha384]: sha384,
+  [HashAlgorithm.sha512]: sha512,
+};
+
 /** How a person calls a form. */
 export function describeForm(form: DocumentForm): string {
   return FORMS[form];
@@ -28,7 +35,7 @@ export function describeForm(form: DocumentForm): string {
 /** A document found to be the one that evidence is about. */
 export interface DocumentMatch {
   readonly form: DocumentForm;
-  /** SHA-256 in hex. */
+  /** In hex. */
   readonly digest: string;
 }
 
@@ -56,7 +63,7 @@ function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]
  * Finds the form in which a document is the one that evidence was made about. A user's copy of a vCon rarely has the
  * bytes that the conserver hashed, so its forms are tried too; the JCS form counts only against a JCS digest that is
  * covered like the payload's.
- * @throws {VerificationError} `payload_hash_mismatch`, `unsupported` for another hash than SHA-256, `malformed` when the
+ * @throws {VerificationError} `payload_hash_mismatch`, `unsupported` for an unknown hash, `malformed` when the
  * evidence has no digest
  */
 export function matchDocument(expected: DocumentDigests, document: Uint8Array): DocumentMatch {
@@ -69,16 +76,19 @@ function documentMatcher(document: Uint8Array): (expected: DocumentDigests) => D
   let hashes: VconHashes | undefined;
   return ({ payload_hash: named, payload_hash_alg: alg, payload_jcs_sha256: jcs }) => {
     if (named === undefined) throw new VerificationError('malformed', 'the evidence carries no digest of a document');
-    if (hashRules(alg)?.alg !== HashAlgorithm.sha256)
-      throw new VerificationError('unsupported', `the hash algorithm of the payload, ${alg}, is not SHA-256`);
+    const rules = hashRules(alg);
+    if (!rules) throw new VerificationError('unsupported', `the hash algorithm of the payload, ${alg}, is not known`);
     const digest = named.toLowerCase();
-    if (raw === digest) return { form: 'raw', digest };
+    const longer = LONGER_HASHES[rules.alg];
+    const own = longer ? toHex(longer(document)) : raw;
+    if (own === digest) return { form: 'raw', digest };
     hashes ??= vconHashes(document);
-    const match = hashes.conserver.find(({ hash }) => hash === digest);
+    const forms = longer ? [] : hashes.conserver;
+    const match = forms.find(({ hash }) => hash === digest);
     if (match) return { form: match.form, digest };
     const canonical = jcs?.toLowerCase();
     if (canonical !== undefined && hashes.jcs.hash === canonical) return { form: 'jcs', digest: canonical };
-    throw mismatch(raw, digest, hashes.conserver);
+    throw mismatch(own, digest, forms);
   };
 }
 
@@ -108,11 +118,12 @@ export function documentFindings(
   if (!first) return failed ? failure(piece, failed) : notCovered(piece, 'unproven', 'nothing proven names its digest');
   const { form, digest } = first.match;
   const { vcon } = first.of.facts;
+  const payload_hash_alg = form === 'jcs' ? 'SHA-256' : hashRules(first.of.facts.payload_hash_alg)!.name;
   const same = matches.filter((each) => each.match.form === form && each.match.digest === digest);
   const claim: Claim = {
     kind: 'document',
     piece,
-    facts: { ...(vcon === undefined ? {} : { vcon }), form, payload_hash: digest, payload_hash_alg: 'SHA-256' },
+    facts: { ...(vcon === undefined ? {} : { vcon }), form, payload_hash: digest, payload_hash_alg },
     by: same.map(({ of }) => ({
       type: 'digest',
       of: of.piece,

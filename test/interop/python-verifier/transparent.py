@@ -1,5 +1,7 @@
 """Transparent statements (docs/formats/transparent-statement.md), and what other checks share with them."""
 
+import hashlib
+
 import facts
 import proofs
 import receipt
@@ -19,6 +21,7 @@ COVERED_ASSET = {"identity", "operation", "behaviour", "tenant_identity", "times
                  "timestamp_committed", "asset_attributes", "event_attributes", "principal_accepted", "principal_declared"}
 COVERED_FREE = {"attributes", "trails", "origin_tenant"}
 COVERED_BY_RECORD = {"identity", "event_type", "created_by", "created_at"}
+LONGER_HASHES = {"SHA-384": hashlib.sha384, "SHA-512": hashlib.sha512}
 
 
 def prove_event(event, given, trust):
@@ -152,8 +155,11 @@ def _examine_event(findings, parts, by_statement, trust):
 
 def document_facts(document, about):
     """Facts of a document that proven facts are about. Raises Refused."""
-    require(about.get("payload_hash_alg") == "SHA-256", "unsupported", "the digest is not SHA-256")
+    alg = about.get("payload_hash_alg")
+    require(alg == "SHA-256" or alg in LONGER_HASHES, "unsupported", "the digest is of an unknown hash")
     expected, jcs = about["payload_hash"].lower(), about.get("payload_jcs_sha256")
+    if alg in LONGER_HASHES and LONGER_HASHES[alg](document).hexdigest() == expected:
+        return {"vcon": about.get("vcon"), "form": "raw", "payload_hash": expected, "payload_hash_alg": alg}
     for form, digest in vcon_forms.forms(document):
         if digest == (expected if form != "jcs" else jcs and jcs.lower()):
             return {"vcon": about.get("vcon"), "form": form, "payload_hash": digest, "payload_hash_alg": "SHA-256"}
