@@ -123,8 +123,8 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
     .option('--issuer-keys <file>', 'keys of the statement’s issuer, in the same forms or as PEM; repeatable', collect)
     .option(
       '--issuer <name>',
-      'accept only statements and events of this issuer; the keys do not identify it',
-      (name) => name.trim(),
+      'accept only statements and events of this issuer; the keys do not identify it. Repeatable, for a service that has moved',
+      (name: string, before: readonly string[] = []) => [...before, name.trim()],
     )
     .option(
       '--ca <pem>',

@@ -17,7 +17,7 @@ import { readKeyFiles } from './key-files.js';
 export interface TrustOptions {
   readonly logKeys?: readonly string[];
   readonly issuerKeys?: readonly string[];
-  readonly issuer?: string;
+  readonly issuer?: readonly string[];
   readonly ca?: readonly string[];
   readonly at?: string;
   readonly logIssuer?: string;
@@ -32,8 +32,9 @@ export interface TrustOptions {
 const TENANCY = /^(?:ten(?:ancies|ant)\/)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** @throws {UsageError} for the id of a tenancy, which is a part of its issuer's name and would refuse true evidence */
-function requireIssuerName(issuer: string | undefined): void {
-  if (issuer !== undefined && TENANCY.test(issuer))
+function requireIssuerNames(issuers: readonly string[] = []): void {
+  const issuer = issuers.find((name) => TENANCY.test(name));
+  if (issuer !== undefined)
     throw new UsageError(
       `--issuer: ${issuer} is a tenancy, not the name of an issuer, such as did:web:archivist.example:archivist:v1:didweb:<uuid>`,
     );
@@ -93,7 +94,7 @@ async function knownPages(): Promise<KnownPages> {
 
 /** Returns what the options say is trusted. Files of keys are read when a check needs them. @throws {UsageError} */
 export function givenTrust(options: TrustOptions, root: RootTrust | undefined): GivenTrust {
-  requireIssuerName(options.issuer);
+  requireIssuerNames(options.issuer);
   const atMs = certificateTime(options.at);
   if (options.at !== undefined && !options.ca)
     throw new UsageError('--at needs --ca: it is the time at which certificates must be valid');

@@ -127,6 +127,31 @@ describe('an event without a statement', () => {
   });
 });
 
+describe('evidence from before and after a move of the service', () => {
+  it('verifies under both names of the issuer, and is refused under one or under others', async () => {
+    const moved = SAMPLE_ISSUER.replace('archive.example', 'moved.example');
+    const old = file('old.cose', await withoutEvent());
+    const bytes = await sampleStatement(sampleAttributes(SAMPLE_VCON), sampleSigners.issuer, moved);
+    const rfc9162Receipt = await statementLogReceipt(bytes);
+    const fresh = file('fresh.cose', assembleTransparentStatement(bytes, { rfc9162Receipt }));
+    const { event, mmrReceipt } = await logged(sampleAssetEvent(sampleAttributes(SAMPLE_VCON, { step: '2' })));
+    const files = [
+      file('call.json', SAMPLE_VCON),
+      old,
+      fresh,
+      file('bare.json', json(event)),
+      file('bare.cose', mmrReceipt),
+    ];
+    const pinned = async (...names: string[]) =>
+      (await verify(...names.flatMap((name) => ['--issuer', name]), ...files)).exitCode;
+    expect(await pinned(SAMPLE_ISSUER, moved)).toBe(0);
+    expect(await pinned(moved, SAMPLE_ISSUER)).toBe(0);
+    for (const one of [SAMPLE_ISSUER, moved, 'did:web:third.example'])
+      expect([one, await pinned(one)]).toEqual([one, 1]);
+    expect(await pinned(SAMPLE_ISSUER, 'did:web:third.example')).toBe(1);
+  });
+});
+
 describe('a document whose evidence has a longer digest than SHA-256', () => {
   it.each([
     ['SHA-384', 'sha384'],

@@ -6,6 +6,7 @@ import type { Claim, InclusionProof } from '../verify/claim.js';
 import { provenEvent, uncoveredMembers } from '../verify/event-facts.js';
 import { eventIssuerFindings } from '../verify/event-issuer.js';
 import { openPlace } from '../verify/proofs.js';
+import type { IssuerPin } from '../verify/trust.js';
 import {
   checked,
   contradiction,
@@ -93,7 +94,7 @@ export async function eventVerdict(
   given: GivenEvent,
   claims: readonly Claim[],
   isSpoken: (entry: Uint8Array) => boolean,
-  issuer: string | undefined,
+  issuer: IssuerPin | undefined,
 ): Promise<Verdict> {
   const { piece, event, json, proofs, refusals } = given;
   const { failed } = await checked(piece, () => alsoProvenBy(given, claims));

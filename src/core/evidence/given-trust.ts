@@ -2,7 +2,7 @@ import type { PublicJwk } from '../cose/public-key.js';
 import type { VerifySignature } from '../cose/signature.js';
 import type { Sha256 } from '../sha256.js';
 import type { NoteKey } from '../tlog/signed-note.js';
-import type { ExpectedLog, IssuerTrust } from '../verify/trust.js';
+import type { ExpectedLog, IssuerPin, IssuerTrust } from '../verify/trust.js';
 import type { KnownPages } from './page-evidence.js';
 
 /** The keys that the caller trusts; read only when a check needs them. */
@@ -12,7 +12,7 @@ export interface GivenTrust {
   /** @throws {UsageError} when none were given */
   issuers(): Promise<IssuerTrust>;
   /** The only issuer whose statements and events count; also where no keys of issuers were given. */
-  readonly issuer: string | undefined;
+  readonly issuer: IssuerPin | undefined;
   /** Whether the caller gave keys of issuers or certificate authorities. */
   readonly hasIssuers: boolean;
   readonly statementLog: ExpectedLog;

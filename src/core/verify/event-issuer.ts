@@ -3,6 +3,7 @@ import type { EventDocument } from '../statement/event-document.js';
 import { isIssuerOfService, tenancyOfIssuer } from '../statement/issuer-did.js';
 import { tenancyOfEvent } from './event-facts.js';
 import { statementOfEvent } from './event-of-statement.js';
+import { type IssuerPin, pinText } from './trust.js';
 import { contradiction, type Findings, missing, notCovered } from './verdict.js';
 
 /**
@@ -10,29 +11,31 @@ import { contradiction, type Findings, missing, notCovered } from './verdict.js'
  * hash, so the event has to be of the tenancy that the issuer's DID names. An event that was made from a registered
  * statement may be another's; then that statement says who issued it. Where a statement stands beside an event, the
  * statement is checked against the pin and the event against the statement.
- * @param issuer the pin; undefined if the caller pinned none
+ * @param pin undefined if the caller pinned no issuer
  * @param logIssuer who signs for the event's log, where that is known
  * @param isSpoken whether the signature of this entry, a statement, was checked
  */
 export function eventIssuerFindings(
   piece: string,
   event: EventDocument,
-  issuer: string | undefined,
+  pin: IssuerPin | undefined,
   logIssuer: string | undefined,
   isSpoken: (entry: Uint8Array) => boolean = () => false,
 ): Partial<Findings> {
   const made = statementOfEvent(event, logIssuer);
   if (made && isSpoken(made.entry)) return {};
   const tenancy = tenancyOfEvent(event);
-  if (issuer === undefined)
+  if (pin === undefined)
     return missing('issuer', `no issuer was pinned: an event of any tenancy passes. This one is of tenancy ${tenancy}`);
-  if (tenancyOfIssuer(issuer) === tenancy) {
-    if (logIssuer === undefined || isIssuerOfService(issuer, logIssuer)) return {};
+  const names = [pin].flat();
+  const own = names.filter((name) => tenancyOfIssuer(name) === tenancy);
+  if (own.length > 0) {
+    if (logIssuer === undefined || own.some((name) => isIssuerOfService(name, logIssuer))) return {};
     // A service that has moved goes on with its logs under another name: only the uuid is compared.
     return missing('issuer', `the event's log is of ${logIssuer}: only the tenancy of the pinned issuer was compared`);
   }
-  if (made?.issuer === issuer)
+  if (made?.issuer !== undefined && names.includes(made.issuer))
     return notCovered(piece, 'unproven', `the signature of the statement that it was made from was not checked`);
-  const why = `the event is of tenancy ${tenancy}, and was not recorded by the issuer "${issuer}"`;
+  const why = `the event is of tenancy ${tenancy}, and was not recorded by the issuer ${pinText(pin)}`;
   return contradiction(piece, new VerificationError('issuer_key_not_trusted', why));
 }

@@ -25,11 +25,21 @@ export interface CertificateTrust {
   readonly atMs: number;
 }
 
+/** The names of the only issuer that counts: a service that has moved has several. */
+export type IssuerPin = string | readonly string[];
+
+/** The names of a pin, for a sentence. */
+export const pinText = (pin: IssuerPin): string =>
+  [pin]
+    .flat()
+    .map((name) => `"${name}"`)
+    .join(' or ');
+
 /** Trust in who signs statements. */
 export interface IssuerTrust {
   readonly issuerKeys: readonly PublicJwk[];
   /** Keys of several issuers may be given: this pins who the statement says to be of. */
-  readonly issuer?: string | undefined;
+  readonly issuer?: IssuerPin | undefined;
   readonly certificates?: CertificateTrust | undefined;
   readonly verifySignature?: VerifySignature | undefined;
 }

@@ -10,7 +10,7 @@ import {
   readStatement,
   STATEMENT_HEADERS,
 } from '../statement/signed-statement.js';
-import type { IssuerTrust } from './trust.js';
+import { type IssuerTrust, pinText } from './trust.js';
 
 /** What a log is proven to hold of a statement's registration. */
 export interface ProvenRegistration {
@@ -107,7 +107,8 @@ export async function verifyStatement(
     invalid,
   } as const;
   const key = await verifySign1(sign1, sign1.payload, check, keys);
-  if (trust.issuer !== undefined && read.issuer !== trust.issuer)
-    throw new VerificationError(UNTRUSTED, `the statement is issued by "${read.issuer}", not by "${trust.issuer}"`);
-  return { key, issuerPinned: trust.issuer !== undefined, ...read, ...found };
+  const { issuer: pin } = trust;
+  if (pin !== undefined && (read.issuer === undefined || ![pin].flat().includes(read.issuer)))
+    throw new VerificationError(UNTRUSTED, `the statement is issued by "${read.issuer}", not by ${pinText(pin)}`);
+  return { key, issuerPinned: pin !== undefined, ...read, ...found };
 }
