@@ -61,6 +61,17 @@ export async function findProvidersToSignIn(tx: Tx, tenancy: string | undefined)
   return rows.map(providerOf);
 }
 
+/** Whether people of any tenancy sign in at another issuer than this one. */
+export async function hasOtherIssuer(tx: Tx, issuer: string): Promise<boolean> {
+  const rows = await tx.query<{ tenantId: string }>(
+    `SELECT p.tenant_id AS "tenantId" FROM archivist.identity_provider p
+      JOIN archivist.tenancy t ON t.tenant_id = p.tenant_id
+      WHERE p.enabled AND t.disabled_at IS NULL AND p.issuer <> $1 LIMIT 1`,
+    [issuer],
+  );
+  return rows.length > 0;
+}
+
 function providerOf(stored: StoredProvider): IdentityProvider {
   return { ...stored, claimNames: { ...STANDARD_CLAIMS, ...stored.claimNames } };
 }

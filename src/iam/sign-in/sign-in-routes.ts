@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { escaped, smallPage } from '../../platform/http/small-page.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
 import { endSession } from '../sessions/session.js';
 import { FIRST_LOOK_PATH } from './first-look.js';
 import { beginAcceptance, beginSignIn, chooseProvider, endSignIn, type Redirect, type SignInDeps } from './sign-in.js';
@@ -14,7 +15,14 @@ const CONSOLE = '../console';
 
 /** How people sign in and out with a browser. These routes are not part of the interface. */
 export function signInRoutes(deps: SignInDeps): Route[] {
-  return [signInRoute(deps), callbackRoute(deps), acceptRoute(deps), firstLookRoute(deps), signOutRoute(deps)];
+  return [
+    signInRoute(deps),
+    callbackRoute(deps),
+    callbackApartRoute(deps),
+    acceptRoute(deps),
+    firstLookRoute(deps),
+    signOutRoute(deps),
+  ];
 }
 
 function signInRoute(deps: SignInDeps): Route {
@@ -44,7 +52,35 @@ function callbackRoute(deps: SignInDeps): Route {
     summary: 'Where the identity provider redirects people back to',
     codes: REFUSALS,
     handle: ({ request, headers }) =>
-      onPage(async () => redirect(await endSignIn(deps, searchOf(request), headers['cookie']))),
+      onPage(async () => {
+        const { location, cookies } = await endSignIn(deps, { search: searchOf(request) }, headers['cookie']);
+        return redirect({ location: `..${location}`, cookies });
+      }),
+  });
+}
+
+function callbackApartRoute(deps: SignInDeps): Route {
+  return route({
+    ...shared,
+    method: 'GET',
+    path: '/console/callback/:tenancy',
+    operationId: 'Console_CallbackOfTenancy',
+    summary:
+      'Where the identity provider of a tenancy redirects people back to, if it does not name itself in its answers',
+    codes: REFUSALS,
+    params: z.object({ tenancy: uuidSchema }),
+    handle: ({ request, headers, params: { tenancy } }) =>
+      onPage(
+        async () => {
+          const { location, cookies } = await endSignIn(
+            deps,
+            { search: searchOf(request), tenancy },
+            headers['cookie'],
+          );
+          return redirect({ location: `../..${location}`, cookies });
+        },
+        { ...NOT_SIGNED_IN, next: '<a href="../sign-in">Sign in</a>' },
+      ),
   });
 }
 

@@ -14,6 +14,8 @@ const stateSchema = z.object({
   nonce: z.string(),
   verifier: z.string(),
   returnTo: z.string(),
+  /** Whether the provider answers at the redirect URI of this tenancy alone. */
+  isApart: z.boolean().optional(),
   inviteToken: z.string().optional(),
   expiresAtMs: z.number(),
 });

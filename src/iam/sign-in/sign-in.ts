@@ -7,7 +7,7 @@ import type { SealedBox } from '../../platform/keys/sealed-box.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { IdentityProvider } from '../identity-provider/identity-provider.js';
-import { findProvider, findProvidersToSignIn } from '../identity-provider/identity-provider-store.js';
+import { findProvider, findProvidersToSignIn, hasOtherIssuer } from '../identity-provider/identity-provider-store.js';
 import { openProvider } from '../identity-provider/open-provider.js';
 import { readClaims } from '../identity-provider/read-claims.js';
 import { findInviteByToken } from '../invites/invite-store.js';
@@ -57,11 +57,12 @@ export async function beginSignIn(
   wanted: { readonly returnTo?: string | undefined; readonly inviteToken?: string; readonly loginHint?: string },
 ): Promise<Redirect> {
   const client = await clientOf(deps, provider);
+  const isApart = await answersApart(deps, provider, client);
   const state = openid.randomState();
   const nonce = openid.randomNonce();
   const verifier = openid.randomPKCECodeVerifier();
   const location = openid.buildAuthorizationUrl(client, {
-    redirect_uri: callbackUrl(deps.publicUrl),
+    redirect_uri: callbackUrl(deps.publicUrl, isApart ? provider.tenantId : undefined),
     response_type: 'code',
     scope: 'openid email profile',
     code_challenge: await openid.calculatePKCECodeChallenge(verifier),
@@ -77,6 +78,7 @@ export async function beginSignIn(
     nonce,
     verifier,
     returnTo: placeInConsole(wanted.returnTo),
+    ...(isApart ? { isApart } : {}),
     ...(wanted.inviteToken === undefined ? {} : { inviteToken: wanted.inviteToken }),
   });
   return { location: location.href, cookies: [cookie] };
@@ -103,30 +105,42 @@ export async function beginAcceptance(deps: SignInDeps, inviteToken: string): Pr
 /**
  * Finishes a sign-in that was started in this browser: redeems the code and admits the person that the provider
  * confirms.
- * @param search the query of the callback, including `?`
+ * @param callback its query, including `?`, and the tenancy in its path
  * @throws {ApiError} bad_request for a callback that belongs to no sign-in of this browser, forbidden for a person who
  * is not admitted
  */
-export async function endSignIn(deps: SignInDeps, search: string, cookies: string | undefined): Promise<Redirect> {
+export async function endSignIn(
+  deps: SignInDeps,
+  callback: { readonly search: string; readonly tenancy?: string },
+  cookies: string | undefined,
+): Promise<Redirect> {
   const begun = deps.states.read(cookies);
   if (!begun)
     throw new ApiError(
       'bad_request',
       'This sign-in was not started in this browser, or was started too long ago. Sign in again.',
     );
+  // Before anything is sent to a provider: the code may be another one's.
+  if (callback.tenancy !== (begun.isApart ? begun.tenantId : undefined))
+    throw new ApiError('bad_request', 'The answer came from another identity provider than was asked. Sign in again.');
   const provider = await deps.database.inTransaction('system', (tx) => findProvider(tx, begun.tenantId));
   if (!provider?.enabled || provider.issuer !== begun.issuer)
     throw new ApiError('bad_request', 'The tenancy has changed its identity provider. Sign in again.');
-  const { subject, claims } = await redeem(deps, provider, begun, search);
+  const { subject, claims } = await redeem(deps, provider, begun, callback);
   const person = personOf(claims, provider);
   const session = await admitPerson(deps, { ...person, issuer: provider.issuer, subject }, begun);
-  return { location: `..${begun.returnTo}`, cookies: [session, deps.states.forget()] };
+  return { location: begun.returnTo, cookies: [session, deps.states.forget()] };
 }
 
-async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignInState, search: string) {
+async function redeem(
+  deps: SignInDeps,
+  provider: IdentityProvider,
+  begun: SignInState,
+  { search, tenancy }: { readonly search: string; readonly tenancy?: string },
+) {
   const client = await clientOf(deps, provider);
   try {
-    const tokens = await openid.authorizationCodeGrant(client, new URL(callbackUrl(deps.publicUrl) + search), {
+    const tokens = await openid.authorizationCodeGrant(client, new URL(callbackUrl(deps.publicUrl, tenancy) + search), {
       pkceCodeVerifier: begun.verifier,
       expectedState: begun.state,
       expectedNonce: begun.nonce,
@@ -168,6 +182,16 @@ async function clientOf(deps: SignInDeps, provider: IdentityProvider): Promise<o
   });
 }
 
-function callbackUrl(publicUrl: string): string {
-  return `${publicUrl}/console/callback`;
+/**
+ * Whether the provider must answer at a redirect URI of its tenancy alone. One that does not name itself in its answers
+ * (RFC 9207) could else be made to answer a sign-in that was begun at another tenancy's provider, whose owner would be
+ * sent the code (mix-up, RFC 9700 section 4.4).
+ */
+async function answersApart(deps: SignInDeps, { issuer }: IdentityProvider, client: openid.Configuration) {
+  if (client.serverMetadata().authorization_response_iss_parameter_supported === true) return false;
+  return deps.database.inTransaction('system', (tx) => hasOtherIssuer(tx, issuer));
+}
+
+function callbackUrl(publicUrl: string, tenancy: string | undefined): string {
+  return `${publicUrl}/console/callback${tenancy === undefined ? '' : `/${tenancy}`}`;
 }
