@@ -102,6 +102,7 @@ describe('a publicly registered statement', () => {
       [new Blob([statement]), 'application/json, */*'],
       [statement.toString('base64').replace(/.{76}/g, '$&\r\n'), 'application/cbor, application/json'],
       [new Blob([statement]), 'application/json;q=0, application/cose;q=0.5'],
+      [new Blob([statement]), 'application/json; q=0.000 ,text/html'],
     ] as const) {
       const cbor = await send(sent, accept);
       expect([cbor.status, decode(new Uint8Array(await cbor.arrayBuffer()))]).toEqual([
@@ -113,6 +114,13 @@ describe('a publicly registered statement', () => {
       accept: 'application/json',
     });
     expect(operation.json).toEqual({ operationID, status: 'succeeded', entryID: expect.stringMatching(/^assets_/) });
+    for (const odd of ['; '.repeat(15_000), ' ;q=0'.repeat(6_000), ','.repeat(30_000)]) {
+      const begun = performance.now();
+      const path = `/archivist/v1/publicscitt/operations/${operationID}`;
+      expect((await client.get(path, { accept: odd })).status).toBe(200);
+      // Where the time grew with the square of the length, it was twice as much and more.
+      expect([odd.slice(0, 6), performance.now() - begun < 2_000]).toEqual([odd.slice(0, 6), true]);
+    }
     expect((await send(undefined, '*/*')).status).toBe(400);
     expect((await send(new Blob([new Uint8Array(65_536)]), '*/*')).status).toBe(413);
     // Of the largest size in base64, and one more.
