@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { visibleLine } from '../core/evidence/visible-text.js';
 import { examples } from './help-examples.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
 import type { OperatorClient } from './operator-client.js';
@@ -18,7 +19,8 @@ function pathOf(tenancy: string): string {
 function line(tenancy: Answer): string {
   const state = tenancy['disabled_at'] === '' ? 'open' : `disabled since ${tenancy['disabled_at']}`;
   const domain = tenancy['verified_domain'] === '' ? '' : `  ${tenancy['verified_domain']}`;
-  return `${tenancy['identity']}  ${tenancy['display_name']}${domain}  (${state})`;
+  // Owners choose the name: it must not write lines of its own.
+  return visibleLine(`${tenancy['identity']}  ${tenancy['display_name']}${domain}  (${state})`);
 }
 
 async function create(client: OperatorClient, name: string, domain: string | undefined) {

@@ -12,7 +12,8 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 const SECRETS = ['authorization', 'client_secret', 'clientSecret', 'access_token', 'secret', 'password', 'pepper'];
 /** Telephone numbers as vCons carry them: a tel URI, or a plus sign with at least seven digits; also within a URL's query. */
 const TELEPHONE = /tel(?::|%3a)(?:%2b|[+\d])[\d\-().]{3,}|(?:\+|%2b)\d[\d\s\-().]{5,}\d/gi;
-const URL_PASSWORD = /:\/\/[^\s:/@]*:[^\s/@]+@/g;
+/** Within one text of the line: a port in one member and an @ in another are no password. */
+const URL_PASSWORD = /:\/\/[^\s:/@"\\]*:[^\s/@"\\]+@/g;
 /** Of an e-mail address in JSON, before its @. */
 const CHARACTER = String.raw`[^\s"\\@<>()[\]:;,]`;
 /** JSON would be broken by an escape that loses a part. */

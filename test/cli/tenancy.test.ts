@@ -79,6 +79,8 @@ describe('tenancy list', () => {
       disabled_at: '',
     });
     expect((await tenancy(['list'])).out).toContain(`${identity}  Listed  (open)`);
+    const forged = await made('Two\ntenancies/x  Three');
+    expect((await tenancy(['list'])).out).toContain(`${forged.identity}  Two\\u000atenancies/x  Three  (open)`);
   });
 });
 

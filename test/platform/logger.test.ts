@@ -88,6 +88,12 @@ describe('the log', () => {
     expect(JSON.parse(logged((log) => log.info(text)))).toMatchObject({ msg: kept });
   });
 
+  it('is taken member by member: a port in one and an @ in another are no password', () => {
+    const actor = { issuer: 'https://idp.example:8443', subject: 'mallory' };
+    const line = logged((log) => log.info({ actor, claims: ['b@c.example'] }, 'done'));
+    expect(JSON.parse(line)).toMatchObject({ actor, claims: ['[e-mail]'] });
+  });
+
   it('is written as fast whatever a long text has in it', () => {
     for (const piece of ['x', 'x@', 'x%40', '%', 'eyJ', '-eyJ', 'bearer ', '+1', '\n', '\\', '\nx', '@', '/@a', '"']) {
       const began = performance.now();
