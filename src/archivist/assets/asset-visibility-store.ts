@@ -112,11 +112,26 @@ export function reachedAssetsSql(
           `a.creator_issuer = ${bound.bindText(principal.issuer)} AND a.creator_subject = ${bound.bindText(principal.subject)}`,
         ]
       : [];
-  const given = grants
-    .filter((grant) => grant.tenantId === tenantId && wanted(grant))
-    .map((grant) => `${also(grant, bound)} AND ${policyReachSql(grant.filter, bound)}`);
+  const given = [...byFilter(grants.filter((grant) => grant.tenantId === tenantId && wanted(grant)))].map(
+    ([filter, each]) => {
+      const further = each.map((grant) => also(grant, bound));
+      const any = further.every((text) => text === 'true') ? 'true' : `(${further.join(' OR ')})`;
+      return `${any} AND ${policyReachSql(filter, bound)}`;
+    },
+  );
   const parts = [...created, ...given];
   return parts.length === 0 ? 'false' : `(${parts.map((part) => `(${part})`).join(' OR ')})`;
+}
+
+/** The permissions of a policy share its filter, which is long: it is written once for all of them. */
+function byFilter(grants: readonly Grant[]): ReadonlyMap<AttributeFilter, readonly Grant[]> {
+  const found = new Map<AttributeFilter, Grant[]>();
+  for (const grant of grants) {
+    const same = found.get(grant.filter);
+    if (same) same.push(grant);
+    else found.set(grant.filter, [grant]);
+  }
+  return found;
 }
 
 /** True for the assets `a` that the filters of a policy match; never null. Policies never match public assets. */
@@ -134,8 +149,8 @@ export async function narrowedAssets(tx: Tx, access: Access, tenantId: string): 
   const { principal, grants } = access;
   if (seesAll(access, tenantId)) return [];
   const parts = principal.tenantId === tenantId ? [condition('a.creator_subject = ?', principal.subject)] : [];
-  for (const grant of grants.filter((each) => each.tenantId === tenantId && shows(each))) {
-    const part = await assetsFound(tx, tenantId, grant.filter);
+  for (const filter of byFilter(grants.filter((each) => each.tenantId === tenantId && shows(each))).keys()) {
+    const part = await assetsFound(tx, tenantId, filter);
     if (part === undefined) return [];
     parts.push(part);
   }
