@@ -165,15 +165,19 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     .action((role: string, options: StolenOption) =>
       answerAsOperator(terminal, options, (client) => rotate(client, role, options.stolen === true)),
     );
-  add('revoke <key-id>', 'revoke a retired key that was stolen', 'revoke <key-id>').action(
-    (keyId: string, options: OperatorOptions) => answerAsOperator(terminal, options, (client) => revoke(client, keyId)),
-  );
+  // One id of 64 begins with a hyphen, and is no option.
+  add('revoke <key-id>', 'revoke a retired key that was stolen', 'revoke <key-id>')
+    .allowUnknownOption()
+    .action((keyId: string, options: OperatorOptions) =>
+      answerAsOperator(terminal, options, (client) => revoke(client, keyId)),
+    );
   add(
     'propose <change> [subject]',
     'write the next key manifest for an offline root key to sign: rotate <role>, activate <role>, revoke <key-id>, root, renew',
     'propose rotate seal --output manifest.cose',
     'propose root --root-key new-root.pub.pem --output manifest.cose',
   )
+    .allowUnknownOption()
     .requiredOption('--output <file>', 'where to write the unsigned manifest')
     .option('--stolen', 'with activate: also revoke the replaced key')
     .option('--root-key <file>', 'with root: the new public root key')

@@ -141,6 +141,8 @@ describe('a stolen key', { timeout: LONG }, () => {
     expect((await keys('revoke', chain.keyId)).exitCode).toBe(0);
     expect(current().keys.find(({ keyId }) => keyId === chain.keyId)).toMatchObject({ state: 'revoked' });
     expect((await keys('revoke', chain.keyId)).err).toContain('only a retired key');
+    for (const id of ['-a-key-id', '-x'])
+      expect((await keys('revoke', id)).err).toContain('There is no key of this id');
   });
 });
 
