@@ -12,6 +12,8 @@ import type { Client } from './test-service.js';
 /** A provider that does not name itself in its answers (no RFC 9207), like most large ones. */
 interface NamelessProvider {
   readonly issuer: string;
+  /** Whether its metadata says that its answers name it. */
+  namesItself: boolean;
   /** Where its authorization endpoint sends a browser. */
   answer: (asked: URLSearchParams) => string;
   /** What came to its token endpoint. */
@@ -59,6 +61,7 @@ async function startProvider(): Promise<NamelessProvider> {
       json({
         issuer: provider.issuer,
         ...endpoints,
+        authorization_response_iss_parameter_supported: provider.namesItself,
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
         id_token_signing_alg_values_supported: ['RS256'],
@@ -67,7 +70,7 @@ async function startProvider(): Promise<NamelessProvider> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const provider: NamelessProvider = { issuer, asked, server, answer: honestly };
+  const provider: NamelessProvider = { issuer, asked, server, answer: honestly, namesItself: false };
   return provider;
 }
 
@@ -76,6 +79,7 @@ let honest: NamelessProvider;
 let evil: NamelessProvider;
 let victim: string;
 let attacker: string;
+let attackersOwner: Client;
 
 async function setProvider(owner: Client, { issuer }: NamelessProvider): Promise<string> {
   const config = { issuer, client_id: 'console', client_secret: 'a secret' };
@@ -87,7 +91,8 @@ beforeAll(async () => {
   [honest, evil] = await Promise.all([startProvider(), startProvider()]);
   rig = await startPeopleRig();
   victim = await setProvider(rig.owner, honest);
-  attacker = await setProvider(await rig.running.client({ roles: ['OWNER'], otherTenancy: true }), evil);
+  attackersOwner = await rig.running.client({ roles: ['OWNER'], otherTenancy: true });
+  attacker = await setProvider(attackersOwner, evil);
 });
 afterAll(async () => {
   await rig?.close();
@@ -112,19 +117,39 @@ describe('providers of several tenancies that do not name themselves in their an
     expect(text).toContain('href="../sign-in"');
   });
 
-  it('are not sent the codes of each other, wherever an answer is made to arrive', async () => {
-    for (const callback of [`${rig.url}/console/callback`, `${rig.url}/console/callback/${victim}`]) {
-      // The browser is sent on to the provider of the victim, which has a session of it.
-      evil.answer = (asked) => {
-        const forged = new URLSearchParams({
-          ...Object.fromEntries(asked),
-          client_id: 'console',
-          redirect_uri: callback,
-        });
-        return `${honest.issuer}/authorize?${forged}`;
-      };
-      const { status, url } = await testBrowser().open(begin(attacker));
-      expect([status, url.startsWith(`${callback}?code=`), evil.asked]).toEqual([400, true, []]);
-    }
+  it.each([
+    ['does not name itself', false],
+    ['says at first that it names itself', true],
+  ])(
+    'are not sent the codes of each other, wherever an answer is made to arrive, if one %s',
+    async (_, namesItself) => {
+      for (const callback of [`${rig.url}/console/callback`, `${rig.url}/console/callback/${victim}`]) {
+        evil.namesItself = namesItself;
+        // The browser is sent on to the provider of the victim, which has a session of it.
+        evil.answer = (asked) => {
+          evil.namesItself = false;
+          const known = { ...Object.fromEntries(asked), client_id: 'console', redirect_uri: callback };
+          return `${honest.issuer}/authorize?${new URLSearchParams(known)}`;
+        };
+        const { status, url } = await testBrowser().open(begin(attacker));
+        expect([status, url.startsWith(`${callback}?code=`), evil.asked]).toEqual([400, true, []]);
+      }
+    },
+  );
+
+  it('do not finish a sign-in that was begun while there was one provider', async () => {
+    const enable = (enabled: boolean) =>
+      sendRequest(rig.url, attackersOwner, 'PATCH', '/archivist/v1/tenancies/self', {
+        enterprise_sso_enabled: enabled,
+      });
+    expect((await enable(false)).status).toBe(200);
+    const browser = testBrowser();
+    const begun = await browser.ask(begin(victim));
+    const asked = new URL(begun.headers.get('location')!).searchParams;
+    expect(asked.get('redirect_uri')).toBe(`${rig.url}/console/callback`);
+    expect((await enable(true)).status).toBe(200);
+    const before = honest.asked.length;
+    expect((await browser.ask(honestly(asked))).status).toBe(400);
+    expect(honest.asked).toHaveLength(before);
   });
 });

@@ -7,6 +7,12 @@ import { isSecure } from '../sessions/session.js';
 const SIGN_IN_SECONDS = 10 * 60;
 const PLACE = 'sign-in';
 
+/**
+ * `name`: the provider names itself in it (RFC 9207). `path`: it arrives at a redirect URI of the tenancy. `nothing`: no
+ * tenancy has another provider.
+ */
+const TOLD_BY = ['name', 'path', 'nothing'] as const;
+
 const stateSchema = z.object({
   tenantId: z.string(),
   issuer: z.string(),
@@ -14,8 +20,8 @@ const stateSchema = z.object({
   nonce: z.string(),
   verifier: z.string(),
   returnTo: z.string(),
-  /** Whether the provider answers at the redirect URI of this tenancy alone. */
-  isApart: z.boolean().optional(),
+  /** What tells the provider's answer from those of other tenancies' providers. */
+  toldBy: z.enum(TOLD_BY).default('nothing'),
   inviteToken: z.string().optional(),
   expiresAtMs: z.number(),
 });

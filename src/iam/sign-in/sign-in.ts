@@ -38,6 +38,14 @@ export interface Redirect {
   readonly cookies: readonly string[];
 }
 
+/** Where a browser comes back to from a provider. */
+interface Callback {
+  /** With its question mark. */
+  readonly search: string;
+  /** In the path, if it is the redirect URI of a tenancy. */
+  readonly tenancy?: string;
+}
+
 const TRY_AGAIN_SECONDS = 30;
 
 /** The provider of a tenancy named by its UUID or its verified domain, or the only provider if there is just one. */
@@ -57,12 +65,12 @@ export async function beginSignIn(
   wanted: { readonly returnTo?: string | undefined; readonly inviteToken?: string; readonly loginHint?: string },
 ): Promise<Redirect> {
   const client = await clientOf(deps, provider);
-  const isApart = await answersApart(deps, provider, client);
+  const toldBy = await howTold(deps, provider, client);
   const state = openid.randomState();
   const nonce = openid.randomNonce();
   const verifier = openid.randomPKCECodeVerifier();
   const location = openid.buildAuthorizationUrl(client, {
-    redirect_uri: callbackUrl(deps.publicUrl, isApart ? provider.tenantId : undefined),
+    redirect_uri: callbackUrl(deps.publicUrl, toldBy === 'path' ? provider.tenantId : undefined),
     response_type: 'code',
     scope: 'openid email profile',
     code_challenge: await openid.calculatePKCECodeChallenge(verifier),
@@ -78,7 +86,7 @@ export async function beginSignIn(
     nonce,
     verifier,
     returnTo: placeInConsole(wanted.returnTo),
-    ...(isApart ? { isApart } : {}),
+    toldBy,
     ...(wanted.inviteToken === undefined ? {} : { inviteToken: wanted.inviteToken }),
   });
   return { location: location.href, cookies: [cookie] };
@@ -105,39 +113,27 @@ export async function beginAcceptance(deps: SignInDeps, inviteToken: string): Pr
 /**
  * Finishes a sign-in that was started in this browser: redeems the code and admits the person that the provider
  * confirms.
- * @param callback its query, including `?`, and the tenancy in its path
  * @throws {ApiError} bad_request for a callback that belongs to no sign-in of this browser, forbidden for a person who
  * is not admitted
  */
-export async function endSignIn(
-  deps: SignInDeps,
-  callback: { readonly search: string; readonly tenancy?: string },
-  cookies: string | undefined,
-): Promise<Redirect> {
+export async function endSignIn(deps: SignInDeps, callback: Callback, cookies: string | undefined): Promise<Redirect> {
   const begun = deps.states.read(cookies);
   if (!begun)
     throw new ApiError(
       'bad_request',
       'This sign-in was not started in this browser, or was started too long ago. Sign in again.',
     );
-  // Before anything is sent to a provider: the code may be another one's.
-  if (callback.tenancy !== (begun.isApart ? begun.tenantId : undefined))
-    throw new ApiError('bad_request', 'The answer came from another identity provider than was asked. Sign in again.');
   const provider = await deps.database.inTransaction('system', (tx) => findProvider(tx, begun.tenantId));
   if (!provider?.enabled || provider.issuer !== begun.issuer)
     throw new ApiError('bad_request', 'The tenancy has changed its identity provider. Sign in again.');
+  await requireOwnAnswer(deps, begun, callback);
   const { subject, claims } = await redeem(deps, provider, begun, callback);
   const person = personOf(claims, provider);
   const session = await admitPerson(deps, { ...person, issuer: provider.issuer, subject }, begun);
   return { location: begun.returnTo, cookies: [session, deps.states.forget()] };
 }
 
-async function redeem(
-  deps: SignInDeps,
-  provider: IdentityProvider,
-  begun: SignInState,
-  { search, tenancy }: { readonly search: string; readonly tenancy?: string },
-) {
+async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignInState, { search, tenancy }: Callback) {
   const client = await clientOf(deps, provider);
   try {
     const tokens = await openid.authorizationCodeGrant(client, new URL(callbackUrl(deps.publicUrl, tenancy) + search), {
@@ -183,13 +179,29 @@ async function clientOf(deps: SignInDeps, provider: IdentityProvider): Promise<o
 }
 
 /**
- * Whether the provider must answer at a redirect URI of its tenancy alone. One that does not name itself in its answers
- * (RFC 9207) could else be made to answer a sign-in that was begun at another tenancy's provider, whose owner would be
- * sent the code (mix-up, RFC 9700 section 4.4).
+ * How the answer of a provider will be told from one of another tenancy's provider. If both looked alike, the owner of one
+ * could pass a browser on to the other, and would be sent the code (mix-up, RFC 9700 section 4.4).
  */
-async function answersApart(deps: SignInDeps, { issuer }: IdentityProvider, client: openid.Configuration) {
-  if (client.serverMetadata().authorization_response_iss_parameter_supported === true) return false;
-  return deps.database.inTransaction('system', (tx) => hasOtherIssuer(tx, issuer));
+async function howTold(deps: SignInDeps, provider: IdentityProvider, client: openid.Configuration) {
+  if (client.serverMetadata().authorization_response_iss_parameter_supported === true) return 'name';
+  return (await isOnlyIssuer(deps, provider.issuer)) ? 'nothing' : 'path';
+}
+
+async function isOnlyIssuer({ database }: SignInDeps, issuer: string): Promise<boolean> {
+  return !(await database.inTransaction('system', (tx) => hasOtherIssuer(tx, issuer)));
+}
+
+/**
+ * Refuses an answer that may be another provider's, before its code is sent anywhere. What the provider says of itself by
+ * now does not count: its owner may have changed that since the sign-in began.
+ * @throws {ApiError} bad_request
+ */
+async function requireOwnAnswer(deps: SignInDeps, begun: SignInState, { search, tenancy }: Callback): Promise<void> {
+  const { toldBy, issuer } = begun;
+  const isAtPath = tenancy === (toldBy === 'path' ? begun.tenantId : undefined);
+  const isNamed = toldBy !== 'name' || new URLSearchParams(search).get('iss') === issuer;
+  if (isAtPath && isNamed && (toldBy !== 'nothing' || (await isOnlyIssuer(deps, issuer)))) return;
+  throw new ApiError('bad_request', 'The answer may be from another identity provider than was asked. Sign in again.');
 }
 
 function callbackUrl(publicUrl: string, tenancy: string | undefined): string {

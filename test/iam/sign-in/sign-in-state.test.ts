@@ -7,7 +7,15 @@ import { createSealedBox } from '../../../src/platform/keys/sealed-box.js';
 const secret = new Uint8Array(32).fill(7);
 const random = (count: number) => new Uint8Array(randomBytes(count));
 const box = (purpose = 'sign-in', key = secret) => createSealedBox(key, purpose, random);
-const state = { tenantId: 't', issuer: 'i', state: 's', nonce: 'n', verifier: 'v', returnTo: '/console' };
+const state = {
+  tenantId: 't',
+  issuer: 'i',
+  state: 's',
+  nonce: 'n',
+  verifier: 'v',
+  returnTo: '/console',
+  toldBy: 'nothing',
+} as const;
 const cookieOf = (header: string) => header.slice(0, header.indexOf(';'));
 
 describe('what a sign-in remembers', () => {
