@@ -177,7 +177,6 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     'propose rotate seal --output manifest.cose',
     'propose root --root-key new-root.pub.pem --output manifest.cose',
   )
-    .allowUnknownOption()
     .requiredOption('--output <file>', 'where to write the unsigned manifest')
     .option('--stolen', 'with activate: also revoke the replaced key')
     .option('--root-key <file>', 'with root: the new public root key')

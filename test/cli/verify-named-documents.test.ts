@@ -53,13 +53,16 @@ describe.each(DOCUMENTS)('%s', (_, bytesOf) => {
         [...files, document],
       ]) {
         const { out, exitCode } = await verify('--json', ...order);
-        const { claims, contradictions } = JSON.parse(out) as {
+        const { claims, contradictions, not_covered } = JSON.parse(out) as {
           claims: { kind: string; piece: string }[];
           contradictions: [];
+          not_covered: { piece: string; why: string; detail: string }[];
         };
         const matched = claims.filter(({ kind }) => kind === 'document').map(({ piece }) => piece);
         expect([form, contradictions, matched]).toEqual([form, [], [document]]);
         expect([0, 3]).toContain(exitCode);
+        const named = not_covered.find(({ piece }) => piece === document);
+        expect([named?.why, named?.detail]).toEqual(['explanation', expect.stringContaining('it was not checked')]);
       }
   });
 });

@@ -25,6 +25,8 @@ export interface EvidenceFile {
   /** As the person named it. */
   readonly path: string;
   readonly kind: EvidenceKind;
+  /** Of a document that other evidence names by its hash: what its form alone says that it is. */
+  readonly form?: EvidenceKind;
   /** Of a document: `vcon`, `json`, its media type, or `unknown`. Otherwise the kind. */
   readonly takenFor: string;
   /** Empty for a folder. */

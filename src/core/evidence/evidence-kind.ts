@@ -138,7 +138,7 @@ const OF_DID_DOCUMENTS = [
  */
 function jsonKind(value: Json | undefined): EvidenceKind | undefined {
   if (!value) return undefined;
-  if (OF_CONVERSATIONS.some((name) => Object.hasOwn(value, name))) return 'document';
+  if (hasConversation(value)) return 'document';
   const { events, keys, verificationMethod, id } = value;
   const isOnly = (...names: string[]) => Object.keys(value).every((name) => names.includes(name));
   if (isListOf(events) && isOnly('events', 'next_page_token')) return 'event_list';
@@ -161,8 +161,10 @@ const isEvent = (value: unknown): boolean =>
 /** Whether bytes have a member that only conversations have, also signed and encrypted ones. */
 export function isConversation(bytes: Uint8Array): boolean {
   const value = jsonOf(bytes);
-  return value !== undefined && OF_CONVERSATIONS.some((name) => Object.hasOwn(value, name));
+  return value !== undefined && hasConversation(value);
 }
+
+const hasConversation = (value: Json): boolean => OF_CONVERSATIONS.some((name) => Object.hasOwn(value, name));
 
 /** Tells the media type of a document from its content; undefined when it is not known. */
 export type MediaTypeOf = (bytes: Uint8Array) => Promise<string | undefined>;

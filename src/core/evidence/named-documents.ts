@@ -31,9 +31,9 @@ export async function withNamedDocuments(
   if ([...named.values()].every(({ size }) => size === 0)) return files;
   return Promise.all(
     files.map(async (file) => {
-      const { path, bytes } = file;
-      if (file.kind === 'document' || bytes.length === 0 || !isNamed(file, toHex(hash(bytes)))) return file;
-      return { path, kind: 'document', takenFor: await takenForDocument(bytes), bytes } as const;
+      const { path, bytes, kind: form } = file;
+      if (form === 'document' || bytes.length === 0 || !isNamed(file, toHex(hash(bytes)))) return file;
+      return { path, kind: 'document', form, takenFor: await takenForDocument(bytes), bytes } as const;
     }),
   );
 }

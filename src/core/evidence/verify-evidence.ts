@@ -112,7 +112,15 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
       ),
     );
   const verdict = createVerdict(bundles, unwitnessed(createVerdict(found), trust));
-  return withDocuments(createVerdict(verdict, ...keyFindings(verdict, files)), of('document'), trust);
+  const named = of('document').flatMap(namedDocument);
+  return withDocuments(createVerdict(verdict, ...keyFindings(verdict, files), ...named), of('document'), trust);
+}
+
+/** It may state things itself, which nobody must take for checked. */
+function namedDocument({ path, form }: EvidenceFile): Partial<Findings>[] {
+  if (form === undefined) return [];
+  const why = `the document of other evidence, by its hash: as ${kindName(form)} it was not checked`;
+  return [notCovered(path, 'explanation', why)];
 }
 
 /**

@@ -31,8 +31,8 @@ export function eventIssuerFindings(
   const own = names.filter((name) => tenancyOfIssuer(name) === tenancy);
   if (own.length > 0) {
     if (logIssuer === undefined || own.some((name) => isIssuerOfService(name, logIssuer))) return {};
-    // A service that has moved goes on with its logs under another name: only the uuid is compared.
-    return missing('issuer', `the event's log is of ${logIssuer}: only the tenancy of the pinned issuer was compared`);
+    const why = `its log is of ${logIssuer}, which is not the service of the issuer ${pinText(pin)}`;
+    return notCovered(piece, 'unproven', `${why}; if that service has moved, pin its other name too`);
   }
   if (made?.issuer !== undefined && names.includes(made.issuer))
     return notCovered(piece, 'unproven', `the signature of the statement that it was made from was not checked`);
