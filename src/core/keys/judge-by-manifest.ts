@@ -20,6 +20,11 @@ function roleOf(proof: Proof): string {
   return proof.type === 'inclusion' && proof.vds === 1 ? 'statement_receipt' : 'seal';
 }
 
+/** Whether an issuer is the deployment, or one of its tenancies. */
+function isOwnName({ issuer: own }: KeyManifest, issuer: string | undefined): boolean {
+  return issuer === own || issuer?.startsWith(`${own}:`) === true;
+}
+
 /**
  * The finding that a proof is by a key that the manifest lists for something else, or that a key of others has signed in
  * the deployment's name; undefined if none is.
@@ -28,8 +33,8 @@ function misuseOf(manifest: KeyManifest, { piece, by }: Claim): Partial<Findings
   for (const proof of by) {
     const key = keyOf(manifest, proof);
     const role = roleOf(proof);
-    if (!key && proof.type === 'signature' && proof.issuer?.startsWith(`${manifest.issuer}:`)) {
-      const why = `signed with a key that the key manifest does not list, in the name of the deployment itself`;
+    if (!key && proof.type === 'signature' && isOwnName(manifest, proof.issuer)) {
+      const why = 'signed in the name of the deployment itself, with a key that the key manifest does not list';
       return contradiction(piece, new VerificationError('issuer_key_not_trusted', why));
     }
     if (!key || key.role === role) continue;
