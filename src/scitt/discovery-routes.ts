@@ -6,6 +6,7 @@ import { coseKeyFromJwk, keyThumbprint } from '../core/cose/cose-key.js';
 import { ApiError } from '../platform/errors.js';
 import { type Route, route } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
+import { asksForJson } from './asks-for-json.js';
 import { jwkSetSchema } from './key-routes.js';
 import { problemDetails } from './problem-details.js';
 
@@ -13,12 +14,6 @@ import { problemDetails } from './problem-details.js';
 const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 
 const NEGOTIATED = { ...HEADERS, vary: 'accept' };
-
-/** True if an Accept header allows only JSON: clients of the first drafts read CBOR whatever header they send. */
-function asksForJson(accept = ''): boolean {
-  const types = accept.split(',').map((each) => each.split(';')[0]!.trim().toLowerCase());
-  return types.includes('application/json') && !types.some((type) => type === 'application/cbor' || type === '*/*');
-}
 
 export interface DiscoveryDeps {
   readonly keyring: Pick<Keyring, 'publicKeys'>;

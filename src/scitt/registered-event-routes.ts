@@ -11,6 +11,7 @@ import { isForm, readFormPart } from '../platform/http/form-part.js';
 import type { Principal } from '../platform/http/principal.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { asksForJson } from './asks-for-json.js';
 import { privateBulkRoute } from './bulk-routes.js';
 import { STATEMENT_LIMITS } from './examine-statement.js';
 import { registerStatement, type ScittDeps } from './register-statement.js';
@@ -205,22 +206,8 @@ async function statementIn(form: Uint8Array, headers: IncomingHttpHeaders): Prom
   return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : part;
 }
 
-/** The media types of an `Accept` header without those of weight 0 (RFC 9110 section 12.5.1), in lower case. */
-function acceptedTypes(accept: string): string[] {
-  return accept
-    .toLowerCase()
-    .split(',')
-    .flatMap((range) => {
-      const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
-      return parameters.some((each) => /^q=0(?:\.0{0,3})?$/.test(each)) ? [] : [type];
-    });
-}
-
-/** Stock clients read CBOR and send the same `Accept` as any other: JSON is for those that accept nothing else. */
-function operationReply(operation: Operation, { accept = '' }: IncomingHttpHeaders): Reply {
-  const types = acceptedTypes(accept);
-  const isOther = (type: string) => type.includes('*') || type.endsWith('/cbor') || type.endsWith('/cose');
-  if (types.includes('application/json') && !types.some(isOther)) return { body: operation };
+function operationReply(operation: Operation, { accept }: IncomingHttpHeaders): Reply {
+  if (asksForJson(accept)) return { body: operation };
   const { operationID, status, entryID } = operation;
   const members = { OperationID: operationID, Status: status, ...(entryID === undefined ? {} : { EntryID: entryID }) };
   const map: CborMap = new Map(Object.entries(members));
