@@ -6,7 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
  * end in the middle of an answer. `garble`: answers are other bytes. `freeze`: nothing more arrives, in either direction.
  */
 export const SPOILED = ['cut', 'delay', 'truncate', 'garble', 'freeze'] as const;
-export type Way = 'well' | (typeof SPOILED)[number];
+/** `misread`: answers of PostgreSQL end queries that nobody asked, and promise a row that is not there. */
+export type Way = 'well' | (typeof SPOILED)[number] | 'misread';
 
 /** A way to a server, byte for byte, that can be spoiled. */
 export interface TcpProxy {
@@ -18,6 +19,8 @@ export interface TcpProxy {
 
 const DELAY_MS = 200;
 const MASK = 0xa5;
+/** Twice CommandComplete, and a DataRow of 32,767 columns without any. */
+const MISREAD = Buffer.from('43000000050043000000050044000000067fff', 'hex');
 
 interface Pair {
   readonly client: Socket;
@@ -44,7 +47,7 @@ export async function startTcpProxy(target: { readonly host?: string; readonly p
       return;
     }
     if (way === 'garble') pair.garbled = true;
-    const bytes = pair.garbled ? chunk.map((byte) => byte ^ MASK) : chunk;
+    const bytes = pair.garbled ? chunk.map((byte) => byte ^ MASK) : way === 'misread' ? MISREAD : chunk;
     const lateMs = way === 'delay' ? DELAY_MS : 0;
     pair.answered = pair.answered.then(async () => {
       if (lateMs > 0) await wait(lateMs);

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Logger } from '../logger.js';
 import { type Announcements, localAnnouncements } from './announcements.js';
+import { serverStream } from './server-stream.js';
 import { enterServiceRole, SEARCH_PATH } from './service-role.js';
 
 /** All channels share one of the database's, so that a connection listens before anybody asks for a channel. */
@@ -44,6 +45,7 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
   function connect(): void {
     const fresh = new pg.Client({
       connectionString: url,
+      stream: serverStream,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: HEARTBEAT_MS,
       keepAlive: true,

@@ -3,6 +3,7 @@ import type { Logger } from '../logger.js';
 import { migrate, requireMigrated } from './migrate.js';
 import { type DatabaseDisk, type PooledDatabase, pooledDatabase } from './pooled-database.js';
 import { READ_TYPES } from './read-types.js';
+import { serverStream } from './server-stream.js';
 import {
   enterServiceRole,
   QUEUE_SEARCH_PATH,
@@ -28,13 +29,17 @@ const QUEUE_CONNECTIONS = 24;
 function servicePool(url: string, logger: Logger, searchPath: string, options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
+    stream: serverStream,
     types: READ_TYPES,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: PROBE_AFTER_MS,
     // The pool waits for the returned promise before it hands out the connection.
-    onConnect: (client) => enterServiceRole(client, searchPath),
+    onConnect(client) {
+      client.on('error', () => undefined); // one that is out has no listener of the pool's, and also fails its query
+      return enterServiceRole(client, searchPath);
+    },
     ...options,
   });
   pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection ended'));
@@ -42,7 +47,11 @@ function servicePool(url: string, logger: Logger, searchPath: string, options: p
 }
 
 async function asConnectingRole(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  const client = new pg.Client({
+    connectionString: url,
+    stream: serverStream,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
   client.on('error', () => undefined); // a lost connection also fails the query that runs
   await client.connect();
   try {

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { makeCluster } from './embedded-cluster.js';
 import { lockFolder } from './folder-lock.js';
 import { CLUSTER } from './open-embedded.js';
+import { serverStream } from './server-stream.js';
 import { startEngine } from './start-engine.js';
 
 /** A connection under the role that owns the tables, for copies of the database. */
@@ -14,7 +15,12 @@ export interface OwnerConnection {
 
 /** Connects to a PostgreSQL server as the role of the URL. */
 export async function openServerOwner(url: string): Promise<OwnerConnection> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true });
+  const client = new pg.Client({
+    connectionString: url,
+    stream: serverStream,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
   client.on('error', () => undefined); // a lost connection also fails the query that runs
   await client.connect();
   return { client, close: () => client.end() };

@@ -3,9 +3,11 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requireDurableCommits } from '../../../src/platform/postgres/durable-commits.js';
+import { notifiedAnnouncements } from '../../../src/platform/postgres/notified-announcements.js';
 import { openPostgresql } from '../../../src/platform/postgres/open-postgresql.js';
 import { requireOwnSession } from '../../../src/platform/postgres/service-role.js';
 import { serverUrl } from '../../support/prerequisites.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
 
 const silent = pino({ level: 'silent' });
 
@@ -55,6 +57,32 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     await expect(requireDurableCommits(plain)).rejects.toThrow('synchronous_commit off');
     await plain.end();
     await database.close();
+  });
+
+  it('may give answers that cannot be read: each ends its connection, never the process', async () => {
+    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.port = String(proxy.port);
+    const database = await openPostgresql(url.href, silent);
+    const announcements = notifiedAnnouncements(url.href, silent);
+    const thrown: unknown[] = [];
+    const onThrown = (error: unknown) => thrown.push(error);
+    process.on('uncaughtException', onThrown);
+    const ask = () =>
+      Promise.allSettled([
+        database.inTransaction('system', (tx) => tx.query('SELECT 7 AS number')),
+        database.queuePool.query('SELECT 7 AS number'),
+      ]);
+    for (let round = 0; round < 20; round++) {
+      proxy.become('misread');
+      for (const { status } of await ask()) expect(status).toBe('rejected');
+      proxy.become('well');
+      for (const { status } of await ask()) expect(status).toBe('fulfilled');
+    }
+    process.off('uncaughtException', onThrown);
+    expect(thrown).toEqual([]);
+    await announcements.close();
+    await database.close();
+    await proxy.close();
   });
 
   it('is refused behind a pooler that gives every transaction a session', async () => {
