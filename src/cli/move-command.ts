@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { UsageError } from '../core/evidence/usage-error.js';
@@ -19,6 +20,8 @@ interface MoveOptions {
 
 const EXIT_NOT_MOVED = 1;
 const MOST_SHOWN = 20;
+const NOTHING_MOVED = 'Nothing is moved: the service can start on the embedded database.';
+const MARKED_BEFORE = 'An earlier run marked the embedded database as moved: no service starts on either database.';
 
 interface MoveReport extends Moved {
   readonly faults: readonly string[];
@@ -41,6 +44,7 @@ async function move(options: MoveOptions, terminal: Terminal): Promise<MoveRepor
   const moved = await moveDatabase({
     dataDir: config.dataDir,
     to: options.to,
+    newId: randomUUID,
     progress: (text) => terminal.progress?.(text),
     async accept(finish) {
       const database = await openDatabase(target, pino({ level: 'silent' }), { restoring: true });
@@ -58,14 +62,14 @@ async function move(options: MoveOptions, terminal: Terminal): Promise<MoveRepor
   return { ...moved, faults };
 }
 
-function reportText({ tables, rows, leaves, faults }: MoveReport): string {
+function reportText({ tables, rows, leaves, faults, resumed }: MoveReport): string {
   return [
     `Copied ${counted(tables, 'table')} with ${counted(rows, 'row')}; the logs have ${counted(leaves, 'leaf', 'leaves')}.`,
     ...faults.slice(0, MOST_SHOWN).map((fault) => `FAULT   ${fault}`),
     ...(faults.length > MOST_SHOWN ? [`… and ${faults.length - MOST_SHOWN} more`] : []),
     ...(faults.length > 0
       ? [
-          `The audit found ${counted(faults.length, 'fault')}. Nothing is moved: the service can start on the embedded database. See docs/operate/backup.md.`,
+          `The audit found ${counted(faults.length, 'fault')}. ${resumed ? MARKED_BEFORE : NOTHING_MOVED} See docs/operate/backup.md.`,
         ]
       : [
           'The audit found no fault. The embedded database is marked as moved: no service starts on it.',
@@ -76,7 +80,7 @@ function reportText({ tables, rows, leaves, faults }: MoveReport): string {
 
 /**
  * `move --to <url>`: moves the embedded database to an empty one of a PostgreSQL server, and audits it there. Exit code
- * 0: it is moved; 1: it is not, and the service can start on the embedded one; 2: it could not start.
+ * 0: it is moved; 1: it is not; 2: it could not start.
  */
 export function addMoveCommand(program: Command, terminal: Terminal): void {
   program

@@ -5,6 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { embeddedFolder } from '../../src/platform/postgres/open-database.js';
+import { openEmbeddedOwner } from '../../src/platform/postgres/owner-connection.js';
 import { createDeployment, type Deployment, ENGINES } from '../faults/deployment.js';
 import { Journal, until } from '../faults/journal.js';
 import { startBuilt } from '../support/built-program.js';
@@ -235,7 +237,7 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
       await rename(`${file}.aside`, file);
       const half = startBuilt('main', { PORT: '0', PLUGIN_PORT: '0', ...source, DATABASE_URL: to });
       expect(await half.ended).toBe(1);
-      expect(half.written.err).toMatch(/a restore into it has not finished/);
+      expect(half.written.err).toMatch(/a move into it has not finished/);
       await (await deployment.start()).stop();
 
       const moved = await cli(source, 'move', '--to', to);
@@ -244,8 +246,22 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
       const old = startBuilt('main', { PORT: '0', PLUGIN_PORT: '0', ...source });
       expect(await old.ended).toBe(1);
       expect(old.written.err).toMatch(/it was moved to a PostgreSQL server/);
-      const again = await cli(source, 'move', '--to', to);
-      expect([again.code, again.err]).toEqual([2, expect.stringContaining('in use by a deployment')]);
+      const elsewhere = (await emptyPlace('elsewhere', 'PostgreSQL'))['DATABASE_URL']!;
+      for (const place of [to, elsewhere]) {
+        const again = await cli(source, 'move', '--to', place);
+        expect([again.code, again.err]).toEqual([2, expect.stringContaining('was moved before')]);
+      }
+
+      // As if it had been killed after the mark and before the service may start on the copy.
+      const ends = await openEmbeddedOwner(embeddedFolder(source['DATA_DIR']!), false);
+      const { rows } = await ends.client.query(
+        `SELECT obj_description('archivist'::regnamespace, 'pg_namespace') AS mark`,
+      );
+      await ends.close();
+      const [, move] = /^moved (\S+)$/.exec(String(rows[0].mark))!;
+      await onServer(to, `COMMENT ON SCHEMA archivist IS 'restoring ${move}'`);
+      const resumed = await cli(source, 'move', '--to', to);
+      expect([resumed.err, resumed.code]).toEqual(['', 0]);
 
       const service = await deployment.start({ DATABASE_URL: to });
       const before = journal.acknowledged.length;

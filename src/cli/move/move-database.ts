@@ -13,6 +13,7 @@ interface MoveRequest {
   readonly dataDir: string;
   /** URL of an empty database. */
   readonly to: string;
+  newId(): string;
   progress(text: string): void;
   /**
    * Looks at the copy, and lets services start on it after it has called `finish`; without that call nothing is moved.
@@ -22,6 +23,8 @@ interface MoveRequest {
 }
 
 export interface Moved {
+  /** An earlier call had marked the embedded database as moved and then was interrupted. */
+  readonly resumed: boolean;
   readonly tables: number;
   readonly rows: number;
   readonly leaves: number;
@@ -33,26 +36,40 @@ const WAY = 'move';
 /**
  * Copies the embedded database into an empty one of a server. It stays locked until this resolves, so that no service
  * can write to it meanwhile; objects and keys stay where they are. After a crash the same call begins again: at any
- * moment a service starts on at most one of the two.
+ * moment a service starts on at most one of the two. A database that was moved is moved nowhere else.
  * @throws {UsageError} before anything is changed
  */
 export async function moveDatabase(request: MoveRequest): Promise<Moved> {
-  const { dataDir, to, progress } = request;
-  const source = await openSource(embeddedFolder(dataDir));
+  const source = await openSource(embeddedFolder(request.dataDir));
+  try {
+    const target = await openTarget(request.to);
+    try {
+      const resumed = await moveToResume(source, target);
+      const moved = await copyDatabase(request, source, target, resumed ?? request.newId());
+      return { ...moved, resumed: resumed !== undefined };
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function copyDatabase(
+  { dataDir, progress, accept }: MoveRequest,
+  source: OwnerConnection,
+  target: OwnerConnection,
+  move: string,
+): Promise<Omit<Moved, 'resumed'>> {
   const way = join(dataDir, WAY);
   try {
     await rm(way, { recursive: true, force: true });
     await mkdir(way, { mode: 0o700 });
     const dumped = await dumpDatabase(source.client, way, progress);
     if (!dumped) throw new UsageError('there is no deployment in this database: no service has started on it');
-    const target = await openTarget(to);
-    try {
-      await beginRestoring(target.client);
-      await loadDatabase(target.client, way, dumped, { halted: new Map(), progress });
-    } finally {
-      await target.close();
-    }
-    await request.accept(() => markMoved(source.client));
+    await beginRestoring(target.client, move);
+    await loadDatabase(target.client, way, dumped, { halted: new Map(), progress });
+    await accept(() => markMoved(source.client, move));
     const { tables, state } = dumped;
     return {
       tables: tables.length,
@@ -61,8 +78,21 @@ export async function moveDatabase(request: MoveRequest): Promise<Moved> {
     };
   } finally {
     await rm(way, { recursive: true, force: true });
-    await source.close();
   }
+}
+
+/** Returns the id of an interrupted move between the two that goes on. @throws {UsageError} if either is not free */
+async function moveToResume(source: OwnerConnection, target: OwnerConnection): Promise<string | undefined> {
+  const [from, to] = [await placeState(source.client), await placeState(target.client)];
+  if (from.state === 'moved') {
+    if (to.state === 'restoring' && to.move !== undefined && to.move === from.move) return from.move;
+    throw new UsageError(
+      'the embedded database was moved before, and its deployment goes on there: set DATABASE_URL to that database. A second copy would sign a second history',
+    );
+  }
+  if (to.state !== 'empty' && to.state !== 'restoring')
+    throw new UsageError('the database of --to is in use by a deployment: move into an empty one');
+  return undefined;
 }
 
 async function openSource(folder: string): Promise<OwnerConnection> {
@@ -74,13 +104,7 @@ async function openSource(folder: string): Promise<OwnerConnection> {
 }
 
 async function openTarget(url: string): Promise<OwnerConnection> {
-  const target = await explained('the database of --to cannot be opened', openServerOwner(url)).catch(
-    (error: Error) => {
-      throw new UsageError(error.message);
-    },
-  );
-  const state = await placeState(target.client);
-  if (state === 'empty' || state === 'restoring') return target;
-  await target.close();
-  throw new UsageError('the database of --to is in use by a deployment: move into an empty one');
+  return explained('the database of --to cannot be opened', openServerOwner(url)).catch((error: Error) => {
+    throw new UsageError(error.message);
+  });
 }

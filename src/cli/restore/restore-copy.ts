@@ -57,7 +57,7 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
   const halted = haltReasons(manifest, published, unknownSince(request, published));
   const owner = await openTarget(config);
   try {
-    const state = await placeState(owner.client);
+    const { state } = await placeState(owner.client);
     if (state === 'in use' || state === 'moved')
       throw new UsageError('the database is in use by a deployment: restore into an empty one');
     await beginRestoring(owner.client);

@@ -149,21 +149,25 @@ export async function appliedMigrations(client: OwnerClient): Promise<string[]> 
   return rows.map(({ name }) => name);
 }
 
-/** What a database holds of this program. */
-type PlaceState = 'empty' | 'restoring' | 'moved' | 'in use';
+/** What a database holds of this program. Both ends of a move carry its id. */
+interface PlaceState {
+  readonly state: 'empty' | 'restoring' | 'moved' | 'in use';
+  readonly move?: string | undefined;
+}
 
 /**
- * Returns whether a database holds nothing, a half restored copy, a deployment that was moved elsewhere, or a deployment.
- * Tables without rows are nothing.
+ * Returns whether a database holds nothing, a half restored or half moved copy, a deployment that was moved elsewhere, or
+ * a deployment. Tables without rows are nothing.
  */
 export async function placeState(client: OwnerClient): Promise<PlaceState> {
   const { rows } = await client.query<{ comment: string | null }>(
     `SELECT obj_description(oid, 'pg_namespace') AS comment FROM pg_namespace WHERE nspname = 'archivist'`,
   );
-  const comment = rows[0]?.comment;
-  if (comment === RESTORING || comment === MOVED) return comment;
-  for (const table of ['archivist.deployment', 'bullmq.job']) if (await hasRows(client, table)) return 'in use';
-  return 'empty';
+  const [mark, move] = (rows[0]?.comment ?? '').split(' ', 2);
+  if (mark === RESTORING || mark === MOVED) return { state: mark, move };
+  for (const table of ['archivist.deployment', 'bullmq.job'])
+    if (await hasRows(client, table)) return { state: 'in use' };
+  return { state: 'empty' };
 }
 
 async function hasRows(client: OwnerClient, table: string): Promise<boolean> {
@@ -172,12 +176,18 @@ async function hasRows(client: OwnerClient, table: string): Promise<boolean> {
   return (await client.query(`SELECT FROM ${table} LIMIT 1`)).rows.length > 0;
 }
 
-/** Creates our schema with the mark of an unfinished restore; drops what an earlier attempt left. */
-export async function beginRestoring(client: OwnerClient): Promise<void> {
+/** Creates our schema with the mark of an unfinished restore or move; drops what an earlier attempt left. */
+export async function beginRestoring(client: OwnerClient, move?: string): Promise<void> {
   await client.query('DROP SCHEMA IF EXISTS archivist CASCADE');
   await client.query('DROP SCHEMA IF EXISTS bullmq CASCADE');
   await client.query('CREATE SCHEMA archivist');
-  await client.query(`COMMENT ON SCHEMA archivist IS '${RESTORING}'`);
+  await mark(client, RESTORING, move);
+}
+
+/** A comment takes no parameters: an id of another form than ours is refused. */
+async function mark(client: OwnerClient, text: string, move?: string): Promise<void> {
+  if (move !== undefined && !/^[0-9a-f-]+$/.test(move)) throw new Error('the id of a move is a UUID');
+  await client.query(`COMMENT ON SCHEMA archivist IS '${move === undefined ? text : `${text} ${move}`}'`);
 }
 
 /** Removes the mark: from now on a service may start. */
@@ -188,16 +198,20 @@ export async function endRestoring(tx: Tx): Promise<void> {
 }
 
 /** Marks a database whose deployment goes on in another one: no service starts on it any more. */
-export async function markMoved(client: OwnerClient): Promise<void> {
-  await client.query(`COMMENT ON SCHEMA archivist IS '${MOVED}'`);
+export async function markMoved(client: OwnerClient, move: string): Promise<void> {
+  await mark(client, MOVED, move);
 }
 
-/** @throws {Error} if a restore into this database has not finished, or if its deployment was moved to another one */
+/** @throws {Error} if a restore or move into this database has not finished, or if its deployment was moved elsewhere */
 export async function requireFinishedRestore(client: OwnerClient): Promise<void> {
-  const state = await placeState(client);
+  const { state, move } = await placeState(client);
   if (state === 'moved')
     throw new Error(
       'it was moved to a PostgreSQL server by "vcon-archivist move": set DATABASE_URL. A service that went on here would sign a second history',
+    );
+  if (state === 'restoring' && move !== undefined)
+    throw new Error(
+      'a move into it has not finished: unset DATABASE_URL and run "vcon-archivist move" again with this URL',
     );
   if (state === 'restoring')
     throw new Error('a restore into it has not finished: run "vcon-archivist restore" again with the same folder');
