@@ -27,6 +27,8 @@ export function failureReason(error: unknown): string {
     return place === undefined ? `${meaning} (${code})` : `${meaning} (${code}, ${place})`;
   }
   const message = error instanceof Error ? error.message : String(error);
+  if (message.includes('client password must be a string'))
+    return 'the server asks for a password: put one into the URL, or into PGPASSWORD';
   return message.replace(/\s*\n\s*/g, ' ').trim() || code || 'unknown';
 }
 

@@ -132,9 +132,15 @@ describe.skipIf(!serverUrl || !redisUrl)('the way to a service outside', () => {
   }
 
   it('is cut, slow, truncated, garbled or frozen: nothing is lost or doubled, every request ends, and all goes on without a restart', async () => {
-    // The last lines say why, also where a record keeps only so many.
-    onTestFailed(() => void process.stderr.write(`the service wrote:\n${service.output().slice(-20_000)}\n`));
-    void service.ended.then((how) => process.stderr.write(`the service ended: ${how}\n`));
+    let ended: number | NodeJS.Signals | null | undefined;
+    void service.ended.then((how) => {
+      ended = how;
+    });
+    onTestFailed(() => {
+      // The end of it, because the record of a run may not have room for all.
+      const wrote = service.output().slice(-20_000);
+      process.stderr.write(`the service wrote:\n${wrote}\nand ${ended === undefined ? 'runs' : `ended: ${ended}`}\n`);
+    });
     const journal = await Journal.begin(service.url);
     const longest: Record<string, number> = {};
     for (const way of SPOILED)

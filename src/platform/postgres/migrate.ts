@@ -16,20 +16,30 @@ const QUEUE_GRANTS = `GRANT USAGE, CREATE ON SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE
 /** Held while the queue's schema is prepared: concurrent grants on one table fail. */
 const QUEUE_LOCK = 0x71756575;
 
+const INSUFFICIENT_PRIVILEGE = '42501';
+
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
  * Migrates our schema and the queue's to this version, one process at a time; up-to-date schemas stay unchanged. Needs
  * a connection of its own under a role that may create schemas and, once, the service's role.
- * @throws {Error} if a newer version has migrated the database
+ * @throws {Error} if a newer version has migrated the database, or if the role may not make the service's
  */
 export async function migrate(client: ClientBase): Promise<void> {
   const applied = await appliedMigrations(client);
   const known = await knownMigrations();
   requireKnownMigrations(applied, known);
-  if (applied.length < known.length) await migrateTables(client);
+  if (applied.length < known.length) await migrateTables(client).catch(explainRoles);
   await createConcurrentIndexes(client);
   await migrateQueueTables(client);
+}
+
+function explainRoles(error: Error & { code?: string }): never {
+  if (error.code !== INSUFFICIENT_PRIVILEGE || !/\brole\b/.test(error.message)) throw error;
+  throw new Error(
+    `its role may not make the roles that the service works as (${error.message}): give it CREATEROLE, or let an administrator make them (docs/operate/configuration.md#postgresql)`,
+    { cause: error },
+  );
 }
 
 /**

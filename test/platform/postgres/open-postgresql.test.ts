@@ -48,6 +48,22 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     await database.close();
   });
 
+  it('says what a role lacks that may not make roles, which is enough where an administrator made them', async () => {
+    await admin.query(`CREATE ROLE ${name} LOGIN NOSUPERUSER NOCREATEROLE PASSWORD 'for-this-test'`);
+    await admin.query(`ALTER DATABASE ${name} OWNER TO ${name}`);
+    url.username = name;
+    url.password = 'for-this-test';
+    await expect(openPostgresql(url.href, silent)).rejects.toThrow(/give it CREATEROLE, or let an administrator/);
+    // As docs/operate/configuration.md says; other tests of this server need both roles as well.
+    for (const role of ['vcon_archivist_service', 'vcon_archivist_search']) {
+      await admin.query(
+        `DO $$ BEGIN CREATE ROLE ${role} NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`,
+      );
+      await admin.query(`GRANT ${role} TO ${name} WITH ADMIN OPTION`);
+    }
+    await (await openPostgresql(url.href, silent)).close();
+  });
+
   it('commits durably for us, though the database is set not to', async () => {
     await admin.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
     const database = await openPostgresql(url.href, silent);
