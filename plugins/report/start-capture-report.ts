@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/platform/clock.js';
+import { UUID } from '../../src/platform/config-values.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { ArchivistClients } from '../archivist-client/archivist-clients.js';
@@ -23,9 +24,13 @@ interface ReportingParts {
   readonly logger: Logger;
 }
 
-/** The name under which all plugins of this queue report: chosen once, and remembered beside the queue. */
+/**
+ * The name under which all plugins of this queue report: chosen once, and remembered beside the queue. One that was not
+ * read well is chosen anew: it would be refused for ever.
+ */
 async function sourceOf(memory: Memory): Promise<string> {
-  const { source = randomUUID() } = await memory.read('reporter', 'queue');
+  const { source: kept = '' } = await memory.read('reporter', 'queue');
+  const source = UUID.test(kept) ? kept : randomUUID();
   await memory.write('reporter', 'queue', { source });
   return source;
 }

@@ -3,11 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ArchivistClient } from '../../plugins/archivist-client/archivist-client.js';
 import type { CaptureReport } from '../../plugins/archivist-client/capture-report.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import { readOperation } from '../../plugins/operation/operation.js';
 import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
 import { captureReports } from '../../plugins/report/capture-reports.js';
+import { reportCapture } from '../../plugins/report/start-capture-report.js';
 import { gapPayload } from '../../plugins/tap/gap-event.js';
 import { captureReportBodySchema } from '../../src/archivist/captures/capture-report.js';
 import type { PlacedEvent } from '../../src/archivist/live/read-event-page.js';
@@ -87,6 +89,29 @@ describe('what the plugin reports of capture', () => {
     expect(captureReportBodySchema.safeParse(longer).success).toBe(false);
     const placed = { name: 'event', position: 1n, json: { event_attributes: { vcon_operation: name } } };
     expect(messageData('event.confirmed', placed as PlacedEvent)).toMatchObject({ vcon_operation: name });
+  });
+
+  it('goes by one name that is remembered; a name that was read wrong is chosen anew, once', async () => {
+    const memory = openMemory({ dataDir: await mkdtemp(join(folder, 'name-')), redisUrl: undefined }, silent);
+    const seen: string[] = [];
+    const client = { reportCapture: async ({ source }: CaptureReport) => void seen.push(source) };
+    const parts = {
+      backend: open.backend,
+      memory,
+      clients: () => client as ArchivistClient,
+      tenancies: [],
+      clock: { now: () => sources.nowMs },
+      clockIsWrong: () => false,
+      logger: silent,
+    };
+    await reportCapture(parts);
+    await reportCapture(parts);
+    await memory.write('reporter', 'queue', { source: 'other bytes' });
+    await reportCapture(parts);
+    await reportCapture(parts);
+    expect([new Set(seen).size, seen[0] === seen[1], seen[2] === seen[3]]).toEqual([2, true, true]);
+    for (const source of seen) expect(captureReportBodySchema.shape.source.safeParse(source).success).toBe(true);
+    await memory.close();
   });
 
   it('names the days whose gaps were stored for delivery, with the payloads of their events', async () => {
