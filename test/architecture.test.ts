@@ -29,6 +29,7 @@ const PLUGIN_LAYERS: readonly (readonly string[])[] = [
 const PLUGIN_ROOMS = [
   'src/core',
   'src/platform/queue/queue-backend.ts',
+  'src/platform/queue/reading-redis.ts',
   'src/platform/queue/redis-durability.ts',
   'src/platform/clock.ts',
   'src/platform/clock-watch.ts',

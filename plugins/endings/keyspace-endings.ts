@@ -46,7 +46,7 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
   const subscriber = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
   const commands = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: 1 });
   for (const redis of [subscriber, commands])
-    redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
+    redis.on('error', (error) => logger.warn({ err: error }, 'the Redis of CONSERVER_REDIS_URL does not answer'));
   const stop = new AbortController();
   const under = new Set<Promise<void>>();
   let warnedMs = Number.NEGATIVE_INFINITY;

@@ -68,7 +68,7 @@ function receiptPlaces(settings: PluginSettings, logger: Logger): (ReceiptPlaces
   const { receiptUrl: url, receiptKey: key, receiptDays: days = 90, conserverRedisUrl } = settings;
   const redis =
     key && conserverRedisUrl ? new Redis(conserverRedisUrl, { ...REDIS_OPTIONS, maxRetriesPerRequest: 1 }) : undefined;
-  redis?.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
+  redis?.on('error', (error) => logger.warn({ err: error }, 'the Redis of CONSERVER_REDIS_URL does not answer'));
   return { url, key, days, redis, close: async () => redis?.disconnect() };
 }
 

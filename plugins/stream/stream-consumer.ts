@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import type { Clock } from '../../src/platform/clock.js';
 import type { Logger } from '../../src/platform/logger.js';
-import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
+import { openReadingRedis, untilReady } from '../../src/platform/queue/reading-redis.js';
 import type { CaptureOperation } from '../capture/capture-operation.js';
 import type { EndingFound } from '../operation/ending.js';
 import { OperationError } from '../operation/operation.js';
@@ -65,8 +64,8 @@ export function refusedStream(stream: string): string {
  */
 export async function startStreamConsumer(parts: StreamConsumerParts): Promise<StreamConsumer> {
   const { stream, consumer, logger, abandonedAfterMs = ABANDONED_AFTER_MS } = parts;
-  const redis = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
-  redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
+  const redis = openReadingRedis(parts.url);
+  redis.on('error', (error) => logger.warn({ err: error }, 'the Redis of CONSERVER_REDIS_URL does not answer'));
   const least = leastAhead();
   const stop = new AbortController();
   const { signal } = stop;
@@ -111,6 +110,7 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
         if (error instanceof RecordError || error instanceof OperationError) return refuse(id, fields, error.message);
         logger.warn({ err: error, id }, 'an entry of the stream could not be stored yet');
         await pause();
+        await untilReady(redis, signal);
       }
     }
   }
@@ -148,7 +148,7 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
 
   async function run(): Promise<void> {
     let hasRead = false;
-    while (!signal.aborted) {
+    for (await untilReady(redis, signal); !signal.aborted; await untilReady(redis, signal)) {
       try {
         await round();
         hasRead = true;
@@ -171,8 +171,7 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
   return {
     async close() {
       stop.abort();
-      // A blocking read ends by itself; a Redis that is down never responds.
-      if (redis.status !== 'ready') redis.disconnect();
+      // A blocking read ends by itself.
       await running;
       if (redis.status === 'ready') await leave().catch(() => undefined);
       redis.disconnect();

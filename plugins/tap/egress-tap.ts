@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
-import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
+import { openReadingRedis, untilReady } from '../../src/platform/queue/reading-redis.js';
 import { notePassage } from '../capture/note-passage.js';
 import { noteSuccession } from '../capture/note-succession.js';
 import type { Memory } from '../memory/memory.js';
@@ -33,8 +32,8 @@ export function startEgressTap(parts: {
 }): { close(): Promise<void> } {
   const { list, memory, logger } = parts;
   const processing = processingList(list);
-  const redis = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
-  redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
+  const redis = openReadingRedis(parts.url);
+  redis.on('error', (error) => logger.warn({ err: error }, 'the Redis of CONSERVER_REDIS_URL does not answer'));
   const stop = new AbortController();
   const { signal } = stop;
 
@@ -78,7 +77,7 @@ export function startEgressTap(parts: {
 
   async function run(): Promise<void> {
     let unfinished = true;
-    while (!signal.aborted) {
+    for (await untilReady(redis, signal); !signal.aborted; await untilReady(redis, signal)) {
       try {
         if (unfinished) for (const entry of await redis.lrange(processing, 0, -1)) await note(entry, processing);
         unfinished = true;
@@ -96,7 +95,6 @@ export function startEgressTap(parts: {
   return {
     async close() {
       stop.abort();
-      if (redis.status !== 'ready') redis.disconnect();
       await running;
       redis.disconnect();
     },
