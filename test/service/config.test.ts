@@ -80,6 +80,11 @@ describe('the configuration', () => {
     ['PUBLIC_URL', 'https://a.example/base/', { publicUrl: 'https://a.example/base' }],
     ['TRUST_PROXY', '2', { trustProxy: 2 }],
     ['TRUST_PROXY', 'loopback, 10.0.0.0/8', { trustProxy: 'loopback, 10.0.0.0/8' }],
+    [
+      'TRUST_PROXY',
+      '::1,fd00::/8,10.0.0.0/255.0.0.0,uniquelocal',
+      { trustProxy: '::1,fd00::/8,10.0.0.0/255.0.0.0,uniquelocal' },
+    ],
     ['LOG_FILES', 'members', { logFiles: 'members' }],
     ['RATE_LIMIT', '20', { rateLimit: 20 }],
     [
@@ -108,6 +113,10 @@ describe('the configuration', () => {
     ['ROLE', 'master', 'ROLE: '],
     ['PORT', '70000', 'PORT: must be a port number, from 0 to 65535'],
     ['PORT', '8o80', 'PORT: must be a port number, from 0 to 65535'],
+    ['TRUST_PROXY', 'yes', 'TRUST_PROXY: must be a number of proxies'],
+    ['TRUST_PROXY', '-1', 'TRUST_PROXY: must be a number of proxies'],
+    ['TRUST_PROXY', 'loopback, 10.0.0.0/33', 'TRUST_PROXY: must be a number of proxies'],
+    ['TRUST_PROXY', 'proxy.example', 'TRUST_PROXY: must be a number of proxies'],
     ['PUBLIC_URL', 'ftp://a', 'PUBLIC_URL: must be a URL'],
     ['PUBLIC_URL', 'https://a.example/?x', 'PUBLIC_URL: must have no query'],
     ['DATABASE_URL', 'mysql://a', 'DATABASE_URL: must be a URL that begins with postgres://'],

@@ -1,3 +1,4 @@
+import { isIP, isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { port } from '../../platform/config-values.js';
@@ -28,12 +29,28 @@ const count = z
   .regex(/^[1-9]\d{0,5}$/, 'must be a number of connections')
   .transform(Number);
 
+const PROXY_NAMES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** An address, or an address with the length of a prefix or the mask of an IPv4 network, as Express takes them. */
+function isProxy(text: string): boolean {
+  const [address = '', range, ...more] = text.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  if (isIP(address) === 0 || more.length > 0) return PROXY_NAMES.includes(text);
+  if (range === undefined) return true;
+  return /^[1-9]\d{0,2}$/.test(range) ? Number(range) <= bits : bits === 32 && isIPv4(range);
+}
+
+const proxies = z
+  .string()
+  .refine(
+    (text) => /^\d{1,3}$/.test(text) || text.split(',').every((each) => isProxy(each.trim())),
+    'must be a number of proxies, or addresses, subnets, loopback, linklocal or uniquelocal, separated by commas',
+  )
+  .transform((text) => (/^\d{1,3}$/.test(text) ? Number(text) : text));
+
 /** The listeners' part of the environment. */
 export const httpVariables = {
-  TRUST_PROXY: z
-    .string()
-    .transform((text) => (/^\d{1,3}$/.test(text) ? Number(text) : text))
-    .optional(),
+  TRUST_PROXY: proxies.optional(),
   TLS_CERTIFICATE_FILE: z.string().optional(),
   TLS_KEY_FILE: z.string().optional(),
   TLS_PORT: port.default(8443),
