@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { EvidenceFile } from '../core/evidence/evidence-file.js';
-import { manifestSources } from '../core/evidence/manifest-sources.js';
+import { manifestSources, requireOpenBundles } from '../core/evidence/manifest-sources.js';
 import { requirePublishedAsset, verifyPublishedAsset } from '../core/evidence/published-asset.js';
 import { type RootTrust, trustRoot, verifyUnderRoot } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
@@ -67,7 +67,10 @@ async function verify(paths: readonly string[], options: VerifyOptions, terminal
 /** What is no evidence at all is said first: a manifest would not help. */
 async function withoutManifest(given: Given): Promise<UsageError> {
   if ('url' in given) await requirePublishedAsset(given.url, readPublished);
-  else requireEvidence(given.files);
+  else {
+    requireEvidence(given.files);
+    await requireOpenBundles(given.files);
+  }
   return new UsageError(NO_MANIFEST);
 }
 

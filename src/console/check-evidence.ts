@@ -3,7 +3,7 @@ import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
 import type { EvidenceFile } from '../core/evidence/evidence-file.js';
 import type { GivenTrust } from '../core/evidence/given-trust.js';
-import { type ManifestSource, manifestSources } from '../core/evidence/manifest-sources.js';
+import { type ManifestSource, manifestSources, requireOpenBundles } from '../core/evidence/manifest-sources.js';
 import { claimedRoot, type RootTrust, trustRoot, verifyUnderRoot } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { type EvidenceVerdict, NotEvidence, verifyEvidence } from '../core/evidence/verify-evidence.js';
@@ -94,7 +94,10 @@ async function answer(
   const check: Check = (trust) => verifyEvidence(files, trust, progress);
   const found = await manifestSources(files);
   const sources = reader.root && reader.keptManifest ? [...found, reader.keptManifest] : found;
-  if (sources.length === 0 && reader.keys.length === 0) return withoutKeys(files);
+  if (sources.length === 0 && reader.keys.length === 0) {
+    await requireOpenBundles(files);
+    return withoutKeys(files);
+  }
   return checkUnder(sources, reader, takenFor(files), check);
 }
 

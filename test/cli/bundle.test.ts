@@ -377,6 +377,19 @@ describe('what a bundle has beside its evidence', () => {
   });
 });
 
+describe('a zip of which the end is missing', () => {
+  it('is said to be damaged, not to be without a key manifest', async () => {
+    const short = join(folder, 'short.zip');
+    const zip = bundles.get('created')!;
+    writeFileSync(short, zip.subarray(0, zip.length - 100));
+    const root = running.service.rootFingerprint;
+    for (const options of [keys, ['--root', root]]) {
+      const { err, exitCode } = await cli('verify', short, ...options);
+      expect([err, exitCode]).toEqual([expect.stringContaining('the evidence bundle is damaged'), 2]);
+    }
+  });
+});
+
 describe('the page of a bundle', () => {
   const named = ({ not_covered }: VerdictDocument) => not_covered.find(({ piece }) => piece === PAGE_PATH);
   const pageOf = (name: string) => unzipSync(bundles.get(name)!)[PAGE_PATH]!;

@@ -1,5 +1,6 @@
 import { manifestPath } from '../bundle/bundle-layout.js';
 import type { EvidenceFile, EvidenceFolder } from './evidence-file.js';
+import { UsageError } from './usage-error.js';
 
 /** Where a service publishes its manifests. */
 export const MANIFEST_URL = '/verifiabledata/keys/manifest';
@@ -36,4 +37,13 @@ async function copiesIn(name: string, folder: EvidenceFolder): Promise<ManifestS
     if (!bytes) return copies;
     copies.push({ name, bytes });
   }
+}
+
+/** Says first that a bundle cannot be opened: a key manifest beside it would not help. @throws {UsageError} */
+export async function requireOpenBundles(files: readonly EvidenceFile[]): Promise<void> {
+  for (const { path, kind, folder } of files)
+    if (kind === 'bundle')
+      await folder?.files().catch((error: Error) => {
+        throw error instanceof UsageError ? new UsageError(`${path}: ${error.message}`) : error;
+      });
 }
