@@ -23,7 +23,8 @@ function claimText({ kind, piece, facts, by }: Claim): string[] {
   return [
     visibleLine(`  ${piece}: ${CLAIM_KINDS[kind]}`),
     ...shown,
-    ...by.map((proof) => line('proven by', proofText(proof))),
+    // One piece of evidence may be in several files.
+    ...new Set(by.map((proof) => line('proven by', proofText(proof)))),
   ];
 }
 

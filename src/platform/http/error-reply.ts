@@ -50,12 +50,17 @@ export function schemaRefusal(
   return new ApiError(code, `${issue?.path.join('.') || whole}: ${issue ? complaint(issue) : 'is invalid'}`);
 }
 
+/** A record and an object are one to who writes JSON. */
+function typeName(expected: string): string {
+  return expected === 'record' || expected === 'object' ? 'a JSON object' : `of type ${expected}`;
+}
+
 /** What to change; the schema's own message if it has one. */
 function complaint(issue: ZodIssue): string {
   if (!SCHEMA_TEXT.test(issue.message)) return issue.message;
   switch (issue.code) {
     case 'invalid_type':
-      return issue.message.endsWith('received undefined') ? 'is missing' : `must be of type ${issue.expected}`;
+      return issue.message.endsWith('received undefined') ? 'is missing' : `must be ${typeName(issue.expected)}`;
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'too_big':
