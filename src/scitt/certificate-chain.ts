@@ -1,8 +1,14 @@
 import { MAX_CHAIN } from '../core/cose/x5chain.js';
 import { type Certificate, isSameCertificate } from '../platform/x509/certificate.js';
-import { assertPath, hasNameConstraints, isIssuedBy } from '../platform/x509/certificate-path.js';
+import { assertPath, hasNameConstraints, isIssuedBy, namesIssuer } from '../platform/x509/certificate-path.js';
 import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
 import { STATEMENT_SIGNER } from './statement-signer.js';
+
+/**
+ * So many authorities of one name may be trusted, as while one changes its keys. A chain says by its names who issued it:
+ * each authority of that name costs a check of a signature.
+ */
+export const MOST_OF_ONE_NAME = 16;
 
 /** The chain may be valid, but leads to no trusted authority. */
 export class AuthorityUnknown extends CertificateUnusable {}
@@ -21,14 +27,27 @@ export function authorityOfIssuer(
   const [signer] = chain;
   if (!signer || chain.length > MAX_CHAIN) throw new CertificateUnusable(`a chain has 1 to ${MAX_CHAIN} certificates`);
   const top = chain.at(-1)!;
-  const place = authorities.findIndex((authority) => isSameCertificate(authority, top) || isIssuedBy(top, authority));
-  const authority = authorities[place];
-  if (!authority) throw new AuthorityUnknown('the chain leads to no trusted authority');
+  const place = authorityAbove(top, authorities);
+  const authority = authorities[place]!;
   const path = isSameCertificate(authority, top) ? chain : [...chain, authority];
   assertPath(path, STATEMENT_SIGNER, atMs);
   if (!namesOf(signer, path).includes(issuer))
     throw new CertificateUnusable("the issuer (1) is not among the names in the signer's certificate");
   return place;
+}
+
+function authorityAbove(top: Certificate, authorities: readonly Certificate[]): number {
+  const same = authorities.findIndex((authority) => isSameCertificate(authority, top));
+  if (same >= 0) return same;
+  let tried = 0;
+  for (const [place, authority] of authorities.entries()) {
+    if (!namesIssuer(top, authority)) continue;
+    tried += 1;
+    if (tried > MOST_OF_ONE_NAME)
+      throw new AuthorityUnknown(`more than ${MOST_OF_ONE_NAME} trusted authorities have the name of its issuer`);
+    if (isIssuedBy(top, authority)) return place;
+  }
+  throw new AuthorityUnknown('the chain leads to no trusted authority');
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Ids } from '../platform/ids.js';
 import { inPieces } from '../platform/in-pieces.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import type { Logger } from '../platform/logger.js';
+import { loopTurn } from '../platform/loop-turn.js';
 import type { Database } from '../platform/postgres/database.js';
 import { type ExaminedStatement, examineStatement, STATEMENT_LIMITS } from './examine-statement.js';
 import { judgedTogether } from './judged-together.js';
@@ -119,6 +120,8 @@ async function judged(
   const examined = examineStatement(request.submitted);
   const { tenantId } = principal;
   const rules = await deps.rules.rulesFor(tenantId, examined.issuer, hasChain(examined));
+  // All that waited for these rules goes on at once: other requests are served between their chains and keys.
+  await loopTurn();
   const { issuerKeys, authorities, selfAsserted } = rules;
   const sources = { issuerKeys, authorities, selfAsserted, reserved: deps.reservedIssuers, nowMs: deps.clock.now() };
   const keyResolution = await resolveKey(examined, sources);

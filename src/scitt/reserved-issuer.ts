@@ -8,6 +8,9 @@ const HTTP = /^(https?):[/\\]*([^/\\?#]*)(.*)$/su;
 /** Where a DID URL's or a URL's path ends (RFC 3986 section 3, DID Core section 3.2). */
 const PATH_END = /[;?#]/u;
 
+/** Encodings within encodings that are read: each costs a reading of the whole name. */
+const MOST_ROUNDS = 8;
+
 /** What a name identifies, normalised so that two of them can be compared. */
 interface Place {
   readonly kind: 'did:web' | 'http';
@@ -21,14 +24,15 @@ interface Place {
  * Names are compared as did:web resolves them and RFC 3986 (section 6.2) normalises them, but more widely:
  * percent-encoding is decoded everywhere and repeatedly; letter case, invisible characters, empty and dot segments, the
  * parts after the path and the scheme's `s` are ignored. A name that a reader could mistake for the service's own
- * counts as the service's own.
+ * counts as the service's own, and so does one with more encodings within each other than are read.
  */
 export function isReservedIssuer(name: string, reserved: readonly string[]): boolean {
   const place = placeOf(name);
+  if (place === 'obscure') return reserved.length > 0;
   return reserved.some((each) => {
     if (name === each) return true;
     const own = placeOf(each);
-    return place !== undefined && own !== undefined && isWithin(place, own);
+    return place !== undefined && own !== undefined && own !== 'obscure' && isWithin(place, own);
   });
 }
 
@@ -41,9 +45,9 @@ function isWithin(place: Place, own: Place): boolean {
 }
 
 /** Places of names: an issuer signs many statements. */
-const knownPlaces = new LRUCache<string, { readonly place: Place | undefined }>({ max: 1_000 });
+const knownPlaces = new LRUCache<string, { readonly place: Place | 'obscure' | undefined }>({ max: 1_000 });
 
-function placeOf(name: string): Place | undefined {
+function placeOf(name: string): Place | 'obscure' | undefined {
   const known = knownPlaces.get(name);
   if (known) return known.place;
   const place = foundPlace(name);
@@ -51,8 +55,9 @@ function placeOf(name: string): Place | undefined {
   return place;
 }
 
-function foundPlace(name: string): Place | undefined {
+function foundPlace(name: string): Place | 'obscure' | undefined {
   const plain = plainSpelling(name);
+  if (plain === undefined) return 'obscure';
   const did = DID_WEB.exec(plain);
   if (did) return { kind: 'did:web', authority: authorityOf('https', did[1]!), path: pathOf(did[2]!, /[:/\\]/u) };
   const url = HTTP.exec(plain);
@@ -60,11 +65,11 @@ function foundPlace(name: string): Place | undefined {
   return undefined;
 }
 
-/** Removes encoding, case, compatibility forms and invisible characters. */
-function plainSpelling(name: string): string {
+/** Removes encoding, case, compatibility forms and invisible characters; undefined for an obscure name. */
+function plainSpelling(name: string): string | undefined {
   let plain = name;
-  for (let before = ''; before !== plain; ) {
-    before = plain;
+  for (let round = 0; round <= MOST_ROUNDS; round += 1) {
+    const before = plain;
     plain = plain
       .normalize('NFKC')
       .replace(INVISIBLE, '')
@@ -75,8 +80,9 @@ function plainSpelling(name: string): string {
           return bytes.toLowerCase();
         }
       });
+    if (plain === before) return plain.toLowerCase();
   }
-  return plain.toLowerCase();
+  return undefined;
 }
 
 function pathOf(text: string, separator: RegExp): string[] {

@@ -3,12 +3,16 @@ import { permits } from '../iam/access/permits.js';
 import { type Administered, administer } from '../iam/security/administer.js';
 import { ApiError } from '../platform/errors.js';
 import type { Principal } from '../platform/http/principal.js';
+import { inPieces } from '../platform/in-pieces.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { isSameName } from '../platform/x509/distinguished-name.js';
+import { MOST_OF_ONE_NAME } from './certificate-chain.js';
 import type { ScittDeps } from './register-statement.js';
 import type { RegistrationSettings } from './registration-policy.js';
 import { isReservedIssuer } from './reserved-issuer.js';
-import { type CreateTrustAnchorBody, readTrustAnchor, type TrustAnchor } from './trust-anchor.js';
+import { anchorCertificate, type CreateTrustAnchorBody, readTrustAnchor, type TrustAnchor } from './trust-anchor.js';
 import {
+  anchorsOfIssuer,
   countTrustAnchors,
   deleteTrustAnchorRow,
   findTrustAnchor,
@@ -39,10 +43,22 @@ export function createTrustAnchor(
       throw new ApiError('quota_reached', `A tenancy has at most ${MAX_ANCHORS} trust anchors.`);
     if (!(await insertTrustAnchor(tx, anchor)))
       throw new ApiError('conflict', 'This tenancy already trusts this key of this issuer, or this authority.');
+    if (anchor.kind === 'certificate_authority') await requireFewOfName(tx, anchor);
     const { kind, issuer, thumbprint } = anchor;
     const details = { kind, issuer, thumbprint: toBase64Url(thumbprint) };
     return { result: anchor, resource: identityOf(anchor.anchorId), details };
   });
+}
+
+/** @throws {ApiError} quota_reached */
+async function requireFewOfName(tx: Tx, anchor: TrustAnchor): Promise<void> {
+  const { subject } = anchorCertificate(anchor);
+  const known = await inPieces(await anchorsOfIssuer(tx, anchor.tenantId, ''), anchorCertificate);
+  if (known.filter((other) => isSameName(other.subject, subject)).length <= MOST_OF_ONE_NAME) return;
+  throw new ApiError(
+    'quota_reached',
+    `certificate: this tenancy trusts ${MOST_OF_ONE_NAME} authorities of this name. Remove one that no statement needs any more.`,
+  );
 }
 
 /**

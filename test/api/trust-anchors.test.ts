@@ -109,6 +109,22 @@ describe('a certificate authority', () => {
     expect(await register(signer, parts)).toEqual([201]);
     expect((await register(signer, { ...parts, issuer: 'https://other.example' }))[0]).toBe(400);
   });
+
+  it('shares its name with so many at most; one that is removed makes room', async () => {
+    const owner = await running.client({ roles: ['OWNER'], otherTenancy: true });
+    const trust = async (certificate: string) => owner.post(ANCHORS, { certificate });
+    const first = await trust(authority().pem);
+    for (let made = 1; made < 16; made += 1) expect((await trust(authority().pem)).status).toBe(first.status);
+    const another = authority();
+    expect(await trust(another.pem)).toMatchObject({
+      status: 402,
+      json: { error: 'quota_reached', description: expect.stringContaining('16 authorities of this name') },
+    });
+    expect((await trust(authority({ subject: 'Another name' }).pem)).status).toBe(first.status);
+    const id = String(first.json['identity']).split('/').at(-1);
+    expect((await sendRequest(running.url, owner, 'DELETE', `${ANCHORS}/${id}`)).status).toBeLessThan(300);
+    expect((await trust(another.pem)).status).toBe(first.status);
+  });
 });
 
 describe('an Owner', () => {

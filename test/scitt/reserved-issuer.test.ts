@@ -23,6 +23,22 @@ describe.each(DEPLOYMENTS)('of the service at %s', (publicUrl) => {
   );
 });
 
+describe('a name with encodings within encodings', () => {
+  const encoded = (name: string, times: number): string =>
+    times === 0 ? name : encoded(name.replaceAll('%', '%25').replaceAll(':', '%3A'), times - 1);
+  it('is read up to a limit, and is reserved beyond it', () => {
+    const reserved = reservedOf('https://archive.example');
+    for (const times of [1, 4, 7, 8, 9, 200])
+      expect([
+        times,
+        isReservedIssuer(encoded(issuerDid('https://archive.example', TENANCY), times), reserved),
+      ]).toEqual([times, true]);
+    expect(isReservedIssuer(encoded('did:web:another.example', 7), reserved)).toBe(false);
+    expect(isReservedIssuer(`https://another.example/%${'25'.repeat(20_000)}41`, reserved)).toBe(true);
+    expect(isReservedIssuer(encoded('did:web:another.example', 200), [])).toBe(false);
+  });
+});
+
 describe('a name is reserved', () => {
   it.each([
     ['https://bücher.example', 'https://xn--bcher-kva.example'],

@@ -189,6 +189,17 @@ describe('a chain of certificates', () => {
     expect(await resolved(signedBy(below, [below.der, middle.der, root.der]), sources)).toBe('x5chain');
   });
 
+  it('is checked under so many authorities of one name, and no more', async () => {
+    const ofOneName = Array.from({ length: 16 }, () => authority());
+    const signer = sampleCertificate({ ...SIGNS, issuedBy: ofOneName.at(-1)! });
+    const statement = signedBy(signer, signer.der);
+    const sixteen = ofOneName.map(trusted);
+    expect(await resolved(statement, { authorities: sixteen })).toBe('x5chain');
+    expect(await resolved(statement, { authorities: [trusted(authority()), ...sixteen] })).toMatch('more than 16');
+    const others = Array.from({ length: 20 }, (_, place) => trusted(authority({ subject: `Another ${place}` })));
+    expect(await resolved(statement, { authorities: [...others, ...sixteen] })).toBe('x5chain');
+  });
+
   it('counts unprotected only with a protected thumbprint of its first certificate', async () => {
     const signer = sampleCertificate({ ...SIGNS, issuedBy: root });
     const sources = { authorities: [trusted(root)] };

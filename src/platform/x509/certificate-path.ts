@@ -94,9 +94,14 @@ export function hasNameConstraints(path: readonly Certificate[]): boolean {
   return path.some(({ extensions }) => extensions.nameConstraints !== undefined);
 }
 
+/** Whether one certificate names the other as its issuer. */
+export function namesIssuer(certificate: Certificate, issuer: Certificate): boolean {
+  return certificate.x509.checkIssued(issuer.x509);
+}
+
 /** Whether one certificate names the other as its issuer and has its signature. */
 export function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
-  return certificate.x509.checkIssued(issuer.x509) && certificate.x509.verify(issuer.x509.publicKey);
+  return namesIssuer(certificate, issuer) && certificate.x509.verify(issuer.x509.publicKey);
 }
 
 /**

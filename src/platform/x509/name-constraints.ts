@@ -9,6 +9,8 @@ export interface NameConstraints {
   readonly excluded: readonly GeneralName[];
 }
 
+/** Comparisons of one certificate's names with the constraints of one authority above it; OpenSSL has a limit as well. */
+const MOST_COMPARISONS = 100_000;
 const PERMITTED = 0;
 const EXCLUDED = 1;
 
@@ -97,6 +99,8 @@ const isSameKind = (name: GeneralName, base: GeneralName): boolean =>
  * @throws {CertificateUnusable} also for a name that cannot be compared with a constraint of its kind
  */
 export function assertNamesAllowed(names: readonly GeneralName[], constraints: NameConstraints): void {
+  if (names.length * (constraints.permitted.length + constraints.excluded.length) > MOST_COMPARISONS)
+    throw new CertificateUnusable('a certificate of the chain has too many names for the constraints of its authority');
   for (const name of names) {
     const permitted = constraints.permitted.filter((base) => isSameKind(name, base));
     const excluded = constraints.excluded.filter((base) => isSameKind(name, base));

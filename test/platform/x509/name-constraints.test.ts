@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import type { GeneralName } from '../../../src/platform/x509/general-name.js';
+import { assertNamesAllowed } from '../../../src/platform/x509/name-constraints.js';
+
+describe('the names that an authority may certify', () => {
+  const hosts = (count: number): GeneralName[] =>
+    Array.from({ length: count }, (_, place) => ({ kind: 'dns', text: `h${place}.example` }));
+
+  it('are compared up to a number of comparisons, which no genuine chain reaches', () => {
+    const constraints = { permitted: hosts(100), excluded: [] };
+    expect(() => assertNamesAllowed(hosts(100), constraints)).not.toThrow();
+    expect(() => assertNamesAllowed(hosts(101), constraints)).toThrow('a name that an authority of it may not give');
+    expect(() => assertNamesAllowed(hosts(1_001), constraints)).toThrow('too many names');
+    expect(() => assertNamesAllowed(hosts(10_000), { permitted: [], excluded: hosts(11) })).toThrow('too many names');
+  });
+});
