@@ -1,3 +1,4 @@
+import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 import { KEPT_PLANS } from '../platform/postgres/kept-plans.js';
 import type { PageTokens } from '../platform/postgres/page-token.js';
@@ -12,6 +13,7 @@ export interface ReadDeps {
 /** What reading whole lists depends on, page by page. */
 export interface ListDeps extends ReadDeps {
   readonly pageTokens: PageTokens;
+  readonly logger: Logger;
 }
 
 /** What one tenancy may read: its own rows, and public forms with their statements. Lists are planned for their values. */

@@ -12,7 +12,8 @@ export interface AttributeTarget {
   readonly indexed?: Readonly<Record<string, string>>;
 }
 
-const EMPTY = `('null'::jsonb, '""'::jsonb, '{}'::jsonb, '[]'::jsonb)`;
+/** The values of an attribute that is not filled. */
+export const EMPTY_VALUES = `('null'::jsonb, '""'::jsonb, '{}'::jsonb, '[]'::jsonb)`;
 
 /**
  * Returns the filter as a condition on a jsonb column: true exactly where `matchesAttributeFilter` is, elsewhere false
@@ -30,15 +31,40 @@ export function attributeFilterSql(
 /** Writes the same condition as a part of a longer one, and binds its values there. */
 export function writeAttributeFilter(filter: AttributeFilter, target: AttributeTarget, bound: BoundValues): string {
   const all = filter.map((alternatives) => {
-    const any = alternatives.map((test) => testSql(test, target, bound));
+    const any = alternativesOf(alternatives).map((test) => testSql(test, target, bound));
     return any.length === 0 ? 'false' : `(${any.join(' OR ')})`;
   });
   return all.length === 0 ? 'true' : all.join(' AND ');
 }
 
-function testSql(test: AttributeTest, target: AttributeTarget, bound: BoundValues): string {
+/** The attribute is one of these texts. */
+interface OneOf {
+  readonly kind: 'one_of';
+  readonly name: string;
+  readonly values: readonly string[];
+}
+
+/** The tests of a list, those that ask for several texts of one attribute as one: the database looks it up once. */
+function alternativesOf(tests: AttributeFilter[number]): readonly (AttributeTest | OneOf)[] {
+  const texts = new Map<string, Set<string>>();
+  const others: AttributeTest[] = [];
+  for (const test of tests) {
+    if (test.kind !== 'equals' || test.negated) others.push(test);
+    else if (!texts.get(test.name)?.add(test.value)) texts.set(test.name, new Set([test.value]));
+  }
+  const listed = [...texts].map(([name, values]): AttributeTest | OneOf => {
+    const [value, ...more] = values;
+    return more.length === 0
+      ? { kind: 'equals', name, value: value!, negated: false }
+      : { kind: 'one_of', name, values: [...values] };
+  });
+  return [...listed, ...others];
+}
+
+function testSql(test: AttributeTest | OneOf, target: AttributeTarget, bound: BoundValues): string {
+  if (test.kind === 'one_of') return oneOfSql(test, target, bound);
   if (test.kind === 'filled') {
-    return `coalesce(${attributeSql(test.name, target, bound)}, 'null'::jsonb) ${test.negated ? 'IN' : 'NOT IN'} ${EMPTY}`;
+    return `coalesce(${attributeSql(test.name, target, bound)}, 'null'::jsonb) ${test.negated ? 'IN' : 'NOT IN'} ${EMPTY_VALUES}`;
   }
   const { indexed } = target;
   // The indexed expression cannot tell a text from a list or map with the same text, so it only narrows the search.
@@ -49,6 +75,20 @@ function testSql(test: AttributeTest, target: AttributeTarget, bound: BoundValue
   const found = attributeSql(test.name, target, bound);
   const comparison = test.negated ? 'IS DISTINCT FROM' : 'IS NOT DISTINCT FROM';
   return `(${narrowed}${found} ${comparison} to_jsonb(${bound.bindText(test.value)}))`;
+}
+
+function oneOfSql({ name, values }: OneOf, target: AttributeTarget, bound: BoundValues): string {
+  const { indexed } = target;
+  const narrowed =
+    indexed && Object.hasOwn(indexed, name) ? `${indexed[name]} = ANY (${bound.bindAs(values, 'text[]')}) AND ` : '';
+  const found = attributeSql(name, target, bound);
+  const wanted = bound.bindAs(values.map(jsonText), 'jsonb[]');
+  return `(${narrowed}coalesce(${found} = ANY (${wanted}), false))`;
+}
+
+/** A text as the JSON that a jsonb[] is bound with. */
+export function jsonText(text: string): string {
+  return JSON.stringify(text);
 }
 
 function attributeSql(name: string, { column }: AttributeTarget, bound: BoundValues): string {

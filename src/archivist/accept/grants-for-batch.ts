@@ -23,7 +23,7 @@ export async function grantsForBatch(
     const asset = assets.get(`${principal.tenantId}/${assetId}`);
     if (!asset || asset.public || found.has(principal)) continue;
     if (permits(principal, 'record', { kind: 'asset', ...asset })) continue;
-    found.set(principal, await grantsInOwnTenancy(tx, principal));
+    found.set(principal, (await grantsInOwnTenancy(tx, principal)).grants);
   }
   return (principal) => found.get(principal) ?? [];
 }

@@ -5,7 +5,7 @@ import { type AccessPolicy, accessPolicyResponse, POLICY_FILTER } from '../../ia
 import { accessPolicyRows, findAccessPolicy } from '../../iam/access/access-policy-store.js';
 import { noSuchAccessPolicy, requirePolicyManager } from '../../iam/access-policies/read-access-policies.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning, written } from '../../platform/listing/condition.js';
 import { listOrder } from '../../platform/listing/list-order.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
@@ -13,8 +13,9 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp, timestampOf } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
 import { assetConditions, NEW_ASSET_ENTRY } from '../assets/asset-filter-store.js';
+import { assetsFound } from '../assets/asset-narrowing-store.js';
 import { countAssets, findAssets, listAssets } from '../assets/asset-store.js';
-import { assetsFound, policyReachSql } from '../assets/asset-visibility-store.js';
+import { policyReachSql } from '../assets/policy-reach-store.js';
 import type { ReadAssetDeps } from '../assets/read-assets.js';
 import { allShown, assetAt } from '../assets/read-assets.js';
 import { noSuchAsset } from '../assets/see-asset.js';
@@ -69,7 +70,7 @@ export function listAssetsOfPolicy(
 export function assetsOfPolicy(policy: Pick<AccessPolicy, 'filters'>): Condition {
   const bound = boundValues(() => '?');
   const sql = policyReachSql(parsePolicyFilter(policy.filters, POLICY_FILTER), bound);
-  return condition(sql, ...bound.values);
+  return written(sql, bound);
 }
 
 /**

@@ -1,12 +1,12 @@
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition, meaning, NO_ROW } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning, NO_ROW, written } from '../../platform/listing/condition.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
 import { CONFIRMATION_FILTERS, type EntryColumns } from '../listing/confirmation-filter-store.js';
 import { filterConditions } from '../listing/filter-conditions.js';
 import { CHAIN_ID } from './asset.js';
-import { INDEXED_ATTRIBUTES } from './asset-visibility-store.js';
+import { INDEXED_ATTRIBUTES } from './policy-reach-store.js';
 
 const ATTRIBUTES = { prefix: 'attributes.', indexed: INDEXED_ATTRIBUTES, place: 'attributes' };
 
@@ -88,7 +88,7 @@ export function assetConditions(
   readable?: Condition,
 ): Condition[] {
   const tracking: Tracking = readable
-    ? { tracked: readable, not: condition(`NOT (${readable.sql})`, ...readable.values) }
+    ? { tracked: readable, not: written(`NOT (${readable.sql})`, readable) }
     : TRACKING;
   const conditions = filterConditions(filters, ([parameter, value]) => {
     if (parameter.startsWith(ATTRIBUTES.prefix))

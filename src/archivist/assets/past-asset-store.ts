@@ -1,10 +1,10 @@
 import { boundValues } from '../../filter/bound-values.js';
 import type { EndedGrant } from '../../iam/access/past-grant.js';
 import { OR_LATER, SHOWN } from '../../iam/access/past-grant-store.js';
-import { condition, renderWhere } from '../../platform/listing/condition.js';
+import { condition, renderWhere, written } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertInto } from '../../platform/postgres/insert-rows.js';
-import { policyReachSql } from './asset-visibility-store.js';
+import { policyReachSql } from './policy-reach-store.js';
 
 /**
  * Keeps every asset visible through the past grant on which the grant ends: those that its policy matches now, apart
@@ -14,10 +14,7 @@ export async function keepPastAssets(tx: Tx, ended: EndedGrant, grantId: string,
   const bound = boundValues(() => '?');
   const lost = policyReachSql(ended.filter, bound);
   const still = ended.except ? ` AND NOT (${policyReachSql(ended.except, bound)})` : '';
-  const where = renderWhere(
-    [condition('a.tenant_id = ?', ended.tenantId), condition(lost + still, ...bound.values)],
-    2,
-  );
+  const where = renderWhere([condition('a.tenant_id = ?', ended.tenantId), written(lost + still, bound)], 2);
   await tx.execute(
     `${insertInto(SHOWN)}
      SELECT a.tenant_id, a.asset_id, $1::uuid, greatest($2::timestamptz, a.created_at)

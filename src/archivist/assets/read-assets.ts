@@ -1,4 +1,5 @@
 import { openAccess, visibleTenancies } from '../../iam/access/open-access.js';
+import { tellSkipped } from '../../iam/access/policy-limits.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
@@ -17,8 +18,9 @@ import { progressConditions } from '../listing/progress-conditions.js';
 import { type ListDeps, publicByIdScope, type ReadDeps, readByIdScope, readScope } from '../read-scope.js';
 import { type Asset, type AssetForm, assetResponse } from './asset.js';
 import { assetConditions, NEW_ASSET_ENTRY } from './asset-filter-store.js';
+import { narrowedAssets } from './asset-narrowing-store.js';
 import { countAssets, findAssets, listAssets, pastStates } from './asset-store.js';
-import { narrowedAssets, readableAttributes, readableTracking, visibleAssets } from './asset-visibility-store.js';
+import { readableAttributes, readableTracking, visibleAssets } from './asset-visibility-store.js';
 import { lookAtAssets, noSuchAsset, type ShownAsset, seeAsset, shownAssets, shownPortion } from './see-asset.js';
 
 export interface ReadAssetDeps extends ReadDeps {
@@ -84,6 +86,7 @@ export function listOwnAssets(
   const order = listOrder(query.filters);
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
     const access = await openAccess(tx, principal);
+    tellSkipped(deps.logger, access);
     const branches: Condition[][] = [];
     for (const tenantId of visibleTenancies(access))
       branches.push([

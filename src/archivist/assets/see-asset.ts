@@ -2,6 +2,7 @@ import { type AssetView, assetView } from '../../iam/access/asset-view.js';
 import { type Access, visibleTenancies } from '../../iam/access/open-access.js';
 import { pastShowings } from '../../iam/access/past-grant-store.js';
 import { ApiError } from '../../platform/errors.js';
+import { inPieces } from '../../platform/in-pieces.js';
 import { PORTION_BYTES, type Portion } from '../../platform/listing/portion-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Asset } from './asset.js';
@@ -52,7 +53,7 @@ async function visibleAsset(tx: Tx, access: Access, assetId: string): Promise<As
 export async function lookAtAssets(tx: Tx, access: Access, assets: readonly Asset[]): Promise<SeenAsset[]> {
   const { principal, grants } = access;
   const past = await pastShowings(tx, access.past, assets);
-  return assets.map((asset) => ({ asset, view: assetView(principal, asset, grants, past.get(asset.assetId)) }));
+  return inPieces(assets, (asset) => ({ asset, view: assetView(principal, asset, grants, past.get(asset.assetId)) }));
 }
 
 /** An asset as the caller sees it. */

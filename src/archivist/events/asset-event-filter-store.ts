@@ -1,11 +1,11 @@
 import { fromHex } from '../../core/bytes.js';
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition, meaning, NO_ROW } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning, NO_ROW, written } from '../../platform/listing/condition.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 import { PROOF_MECHANISM_FILTERS, proofMechanismCondition } from '../assets/asset-filter-store.js';
-import { INDEXED_ATTRIBUTES } from '../assets/asset-visibility-store.js';
+import { INDEXED_ATTRIBUTES } from '../assets/policy-reach-store.js';
 import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
 import { CONFIRMATION_FILTERS, type EntryColumns } from '../listing/confirmation-filter-store.js';
 import { filterConditions } from '../listing/filter-conditions.js';
@@ -120,7 +120,7 @@ function filterCondition(
   if (parameter.startsWith(CHANGED.prefix)) return attributeCondition({ ...CHANGED, ...changed }, parameter, value);
   if (parameter.startsWith(OF_ASSET.prefix)) {
     const wanted = attributeCondition({ ...OF_ASSET, ...ofAsset }, parameter, value);
-    const found = condition(`${ITS_ASSET} ${wanted.sql})`, ...wanted.values);
+    const found = written(`${ITS_ASSET} ${wanted.sql})`, wanted);
     return wanted.means?.kind === 'term' ? meaning({ kind: 'parent_term', term: wanted.means }, found) : found;
   }
   if (parameter === 'order_by' || PROGRESS_FILTERS.has(parameter)) return undefined;

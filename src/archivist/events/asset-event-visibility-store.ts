@@ -1,21 +1,20 @@
 import { type BoundValues, boundValues } from '../../filter/bound-values.js';
 import { has, isEmpty, type Showing } from '../../iam/access/grant.js';
 import type { Access } from '../../iam/access/open-access.js';
-import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning, written } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { narrowedAssets } from '../assets/asset-narrowing-store.js';
 import { listAssetIds } from '../assets/asset-store.js';
-import {
-  narrowedAssets,
-  pastReachSql,
-  reachedAssetsSql,
-  seesAll,
-  visibleAssets,
-} from '../assets/asset-visibility-store.js';
+import { pastReachSql, seesAll, visibleAssets } from '../assets/asset-visibility-store.js';
+import { kindSql, reachedAssetsSql } from '../assets/policy-reach-store.js';
 import type { ReadableAttributes } from '../listing/attribute-condition.js';
 
 /** The asset `a` of the event `e`, and a condition on it. */
 export const ITS_ASSET =
   'EXISTS (SELECT FROM archivist.asset a WHERE a.tenant_id = e.tenant_id AND a.asset_id = e.asset_id AND';
+
+/** The kind of the event `e`, which policies name. */
+const ITS_KIND = "e.event_attributes -> 'arc_display_type'";
 
 /** The event `e` was accepted while the past grant showed its asset, which is stored as `k`. */
 const IN_TIME = 'e.accepted_at <= k.until';
@@ -27,9 +26,16 @@ export function visibleAssetEvents(access: Access, tenantId: string): Condition[
   const bound = boundValues(() => '?');
   const recorded = recordedSql(access, tenantId, bound);
   const reads = (grant: Showing) => !isEmpty(grant.kindsRead);
-  const reached = reachedAssetsSql(access, tenantId, reads, bound, kindSql);
-  const past = pastReachSql(access, tenantId, reads, bound, 'e', (grant) => `${IN_TIME} AND ${kindSql(grant, bound)}`);
-  return [...own, condition(`${recorded} OR ${ITS_ASSET} ${reached}) OR ${past}`, ...bound.values)];
+  const reached = reachedAssetsSql(access, tenantId, reads, bound, ITS_KIND);
+  const past = pastReachSql(
+    access,
+    tenantId,
+    reads,
+    bound,
+    'e',
+    (grant) => `${IN_TIME} AND ${kindSql(grant.kindsRead, ITS_KIND, bound)}`,
+  );
+  return [...own, written(`${recorded} OR ${ITS_ASSET} ${reached}) OR ${past}`, bound)];
 }
 
 /** With more visible assets than this, a scan in list order fills a page soon. */
@@ -84,10 +90,4 @@ function recordedSql({ principal }: Access, tenantId: string, bound: BoundValues
   const issuer = bound.bindText(principal.issuer);
   const subject = bound.bindText(principal.subject);
   return `(e.principal_accepted ->> 'issuer' = ${issuer} AND e.principal_accepted ->> 'subject' = ${subject})`;
-}
-
-function kindSql({ kindsRead }: Showing, bound: BoundValues): string {
-  if (kindsRead === 'all') return 'true';
-  const kinds = [...kindsRead].map((kind) => `to_jsonb(${bound.bindText(kind)})`);
-  return `coalesce(e.event_attributes -> 'arc_display_type' IN (${kinds.join(', ')}), false)`;
 }

@@ -1,8 +1,10 @@
 import type { AssetView } from '../../iam/access/asset-view.js';
 import { type Access, openAccess, visibleTenancies } from '../../iam/access/open-access.js';
+import { tellSkipped } from '../../iam/access/policy-limits.js';
 import { commits, type EntryCommit } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
+import { inPieces } from '../../platform/in-pieces.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import { listOrder } from '../../platform/listing/list-order.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
@@ -88,10 +90,10 @@ export async function readableEvents(tx: Tx, access: Access, events: readonly As
     const { rows, cut } = await findAssetPortion(tx, wanted, after);
     const seen = await lookAtAssets(tx, access, rows);
     const views = new Map(seen.map(({ asset, view }) => [keyOf(asset), view]));
-    for (const event of events) {
+    await inPieces(events, (event) => {
       const view = views.get(keyOf(event));
       if (view?.readsEvent(event)) shown.set(event.eventId, shownAssetEvent(event, view));
-    }
+    });
     after = rows.at(-1) ?? after;
     more = cut;
   }
@@ -194,6 +196,7 @@ export function listOwnAssetEvents(
   const list = `events ${tenantId} ${principal.issuer} ${principal.subject} ${request.assetId ?? '-'}`;
   return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
     const access = await openAccess(tx, principal);
+    tellSkipped(deps.logger, access);
     if (request.assetId !== undefined) {
       // A principal that may only record on an asset still sees what it has recorded there.
       const seen = await lookAtAsset(tx, access, request.assetId);

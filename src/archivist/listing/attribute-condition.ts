@@ -1,6 +1,6 @@
 import { parseAttributeParameter } from '../../filter/attribute-filter.js';
 import { type AttributeTarget, attributeFilterSql } from '../../filter/filter-sql.js';
-import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import { type Condition, meaning, written } from '../../platform/listing/condition.js';
 import { readFilter } from './read-filter.js';
 
 /** Longer texts are not in the generated columns. */
@@ -33,8 +33,8 @@ export function attributeCondition(where: AttributeColumn, parameter: string, va
   const syntax = { field: parameter, prefix: where.prefix };
   const test = readFilter(() => parseAttributeParameter(parameter, value, syntax));
   const indexed = Buffer.byteLength(value) <= INDEXED_BYTES && !where.past ? where.indexed : {};
-  const { where: sql, values } = attributeFilterSql([[test]], { column: where.column, indexed }, () => '?');
-  const found = condition(sql, ...values);
+  const filter = attributeFilterSql([[test]], { column: where.column, indexed }, () => '?');
+  const found = written(filter.where, filter);
   // The index covers only the top level, but a dotted name may refer to a nested attribute.
   if (!where.place || where.past || test.kind !== 'equals' || test.negated || test.name.includes('.')) return found;
   const hot = Object.hasOwn(indexed, test.name);

@@ -1,5 +1,5 @@
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, type ConditionMeaning, condition, meaning } from '../../platform/listing/condition.js';
+import { type Condition, type ConditionMeaning, meaning } from '../../platform/listing/condition.js';
 
 type Filter = readonly [parameter: string, value: string];
 
@@ -41,7 +41,7 @@ function alternative(parameter: string, value: string, read: (filter: Filter) =>
 
 function anyOf(alternatives: readonly Condition[]): Condition {
   const sql = alternatives.map((each) => `(${each.sql})`).join(' OR ');
-  const found = condition(sql, ...alternatives.flatMap(({ values }) => values));
+  const found = { sql, values: alternatives.flatMap(({ values }) => values) };
   const terms = alternatives.flatMap(({ means }) => (means && isTerm(means) ? means : []));
   return terms.length === alternatives.length ? meaning({ kind: 'any', of: terms }, found) : found;
 }

@@ -11,6 +11,7 @@ import {
 } from '../access/access-policy.js';
 import {
   deleteAccessPolicyRow,
+  excessWeights,
   findAccessPolicy,
   insertAccessPolicy,
   setPolicyPrincipals,
@@ -20,9 +21,11 @@ import { readersOf } from '../access/confirmed-share-store.js';
 import { type EndSharesDeps, endShares, type PastShares, withdrawal } from '../access/end-shares.js';
 import { endedGrants } from '../access/past-grant.js';
 import { lockShares, withdrawPastOfPolicy } from '../access/past-grant-store.js';
+import { requireLight } from '../access/policy-limits.js';
 import { readSubject, readUserAttribute } from '../access/principal-key.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { requireRoom } from '../tenancies/quota.js';
+import { lockForCounting } from '../tenancies/quota-store.js';
 import type { Quotas } from '../tenancies/quotas.js';
 import { insertPolicyAudit } from './policy-audit-store.js';
 import { noSuchAccessPolicy } from './read-access-policies.js';
@@ -39,7 +42,7 @@ export interface WritePolicyDeps extends AdministerDeps, EndSharesDeps {
  */
 const POLICY_EVENT_DISPLAY_TYPE = 'arc_access_policy';
 
-/** Adds a policy to the tenancy; it takes effect when this commits. @throws {ApiError} forbidden, quota_reached */
+/** Adds a policy to the tenancy; it takes effect when this commits. @throws {ApiError} forbidden, quota_reached, bad_request */
 export async function createAccessPolicy(
   deps: WritePolicyDeps,
   principal: Principal,
@@ -51,7 +54,7 @@ export async function createAccessPolicy(
   const act = { action: 'access_policy.create', resource: 'access_policies' } as const;
   await administer(deps, principal, act, async (tx) => {
     await requireRoom(tx, deps.quotas, tenantId, 'access_policies');
-    await insertAccessPolicy(tx, policy);
+    await storePolicy(tx, policy, insertAccessPolicy);
     await followPolicy(tx, deps, policy, 'create');
     return { result: undefined, resource: accessPolicyIdentity(policy), details: detailsOf(policy) };
   });
@@ -62,7 +65,7 @@ export async function createAccessPolicy(
 /**
  * Changes what the body names; takes effect when this commits. What other organisations lose by it stays readable as it
  * is now, unless `past` is withdrawn: then they lose everything that the policy's ended shares still show, too.
- * @throws {ApiError} forbidden, not_found
+ * @throws {ApiError} forbidden, not_found, bad_request
  */
 export async function changeAccessPolicy(
   deps: WritePolicyDeps,
@@ -87,7 +90,7 @@ export async function changeAccessPolicy(
     };
     await endShares(tx, deps, endedGrants(policy, next, await readersOf(tx, tenantId)), past);
     if (past === 'withdraw') await withdrawPastOfPolicy(tx, policy);
-    await updateAccessPolicy(tx, next);
+    await storePolicy(tx, next, updateAccessPolicy);
     await followPolicy(tx, deps, next, 'update');
     return { result: next, details: { ...detailsOf(next), ...withdrawal(past) } };
   });
@@ -119,18 +122,31 @@ export function deleteAccessPolicy(
   });
 }
 
-/** Stores what belongs to a new version: the keys by which the policy is found, and its pending audit events. */
+/** Stores a policy with the keys by which it is found. @throws {ApiError} bad_request if policies get too heavy */
+async function storePolicy(
+  tx: Tx,
+  policy: AccessPolicy,
+  store: (tx: Tx, policy: AccessPolicy) => Promise<void>,
+): Promise<void> {
+  const { tenantId } = policy;
+  const principals = policy.access_permissions.flatMap(({ subjects, user_attributes }) => [
+    ...subjects.map(readSubject),
+    ...user_attributes.flatMap(({ or }) => or.map(readUserAttribute)),
+  ]);
+  await lockForCounting(tx, tenantId);
+  const before = await excessWeights(tx, tenantId, principals);
+  await store(tx, policy);
+  await setPolicyPrincipals(tx, policy, principals);
+  requireLight(before, await excessWeights(tx, tenantId, principals));
+}
+
+/** Stores the audit events of a new version, which are still to be recorded. */
 async function followPolicy(
   tx: Tx,
   deps: WritePolicyDeps,
   policy: AccessPolicy,
   verb: 'create' | 'update',
 ): Promise<void> {
-  const principals = policy.access_permissions.flatMap(({ subjects, user_attributes }) => [
-    ...subjects.map(readSubject),
-    ...user_attributes.flatMap(({ or }) => or.map(readUserAttribute)),
-  ]);
-  await setPolicyPrincipals(tx, policy, principals);
   const { tenantId, policyId, version, filters } = policy;
   const eventAttributes = {
     arc_display_type: POLICY_EVENT_DISPLAY_TYPE,

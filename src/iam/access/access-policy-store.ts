@@ -4,6 +4,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
 import { deleteRows, findRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { AccessPolicy } from './access-policy.js';
+import { EVERY_POLICY, MOST_NAMED, MOST_OF_TENANCY } from './policy-limits.js';
 import type { PrincipalKey } from './principal-key.js';
 
 interface PolicyAddress {
@@ -69,7 +70,7 @@ export async function setPolicyPrincipals(
   );
 }
 
-/** The policies of a tenancy that name a principal by one of these keys. */
+/** The policies of a tenancy that name somebody by one of these keys, without a limit. */
 export async function policiesNaming(
   tx: Tx,
   tenantId: string,
@@ -80,6 +81,62 @@ export async function policiesNaming(
        (SELECT n.policy_id FROM archivist.access_policy_principal n WHERE n.tenant_id = $1 AND n.principal = ANY ($2::text[]))`,
     [tenantId, principals],
   );
+}
+
+/** A principal as the policies of one tenancy name it. */
+export interface NamedBy {
+  readonly tenantId: string;
+  readonly principals: readonly PrincipalKey[];
+}
+
+/**
+ * The policies that name a principal, up to a weight of `MOST_NAMED` for all of them; the oldest ones of each tenancy
+ * first, so that no tenancy takes the room of the others.
+ * @returns also how many have no room
+ */
+export async function policiesInEffect(
+  tx: Tx,
+  named: readonly NamedBy[],
+): Promise<{ readonly policies: AccessPolicy[]; readonly skipped: number }> {
+  const keys = named.flatMap(({ tenantId, principals }) => principals.map((principal) => ({ tenantId, principal })));
+  const rows = await tx.query<AccessPolicy & { readonly found: bigint }>(
+    `WITH named AS
+       (SELECT DISTINCT n.tenant_id, n.policy_id FROM unnest($1::uuid[], $2::text[]) AS wanted(tenant_id, principal)
+          JOIN archivist.access_policy_principal n USING (tenant_id, principal)),
+     weighed AS
+       (SELECT p.tenant_id, p.policy_id, p.weight,
+               sum(p.weight) OVER (PARTITION BY p.tenant_id ORDER BY p.created_at, p.policy_id) AS up_to_it
+          FROM named JOIN archivist.access_policy p USING (tenant_id, policy_id)),
+     taken AS
+       (SELECT tenant_id, policy_id, count(*) OVER () AS found,
+               sum(weight) OVER (ORDER BY up_to_it, tenant_id, policy_id) AS up_to_it
+          FROM weighed)
+     SELECT ${COLUMNS}, t.found FROM taken t JOIN archivist.access_policy p USING (tenant_id, policy_id)
+      WHERE t.up_to_it <= ${MOST_NAMED}`,
+    [keys.map(({ tenantId }) => tenantId), keys.map(({ principal }) => principal)],
+  );
+  return { policies: rows, skipped: rows.length === 0 ? 0 : Number(rows[0]!.found) - rows.length };
+}
+
+/**
+ * The weight of the policies that name each of these principals, and of all policies of the tenancy under
+ * `EVERY_POLICY`; only what is above its limit.
+ */
+export async function excessWeights(
+  tx: Tx,
+  tenantId: string,
+  principals: readonly PrincipalKey[],
+): Promise<ReadonlyMap<PrincipalKey | typeof EVERY_POLICY, number>> {
+  const rows = await tx.query<{ principal: string; weight: bigint }>(
+    `SELECT n.principal, sum(p.weight) AS weight
+       FROM archivist.access_policy_principal n JOIN archivist.access_policy p USING (tenant_id, policy_id)
+      WHERE n.tenant_id = $1 AND n.principal = ANY ($2::text[]) GROUP BY n.principal HAVING sum(p.weight) > ${MOST_NAMED}
+     UNION ALL
+     SELECT '${EVERY_POLICY}', sum(p.weight) FROM archivist.access_policy p
+      WHERE p.tenant_id = $1 HAVING sum(p.weight) > ${MOST_OF_TENANCY}`,
+    [tenantId, principals],
+  );
+  return new Map(rows.map(({ principal, weight }) => [principal, Number(weight)]));
 }
 
 /** The policies of these tenancies that name another organisation. */

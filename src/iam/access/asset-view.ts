@@ -1,6 +1,7 @@
+import type { AttributeFilter } from '../../filter/attribute-filter.js';
 import { matchesAttributeFilter } from '../../filter/matches.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { type Grant, has, isEmpty, shows } from './grant.js';
+import { type Grant, has, isEmpty, type Showing, shows } from './grant.js';
 import { type Created, createdBy, isOwner } from './owner-and-creator.js';
 import type { PastShowing } from './past-grant.js';
 
@@ -73,7 +74,7 @@ export function assetView(
 ): AssetView {
   const inOwnTenancy = asset.tenantId === principal.tenantId;
   const whole = inOwnTenancy && (isOwner(principal) || createdBy(principal, asset));
-  const given = whole ? [] : grants.filter((grant) => reaches(grant, asset));
+  const given = whole ? [] : grants.filter(reaching(asset));
   const recording = inOwnTenancy ? given.filter((grant) => !isEmpty(grant.kindsRecorded)) : [];
   const readsNow = (name: string) => whole || given.some((grant) => has(grant.attributesRead, name));
   const readsChange = (event: EventResource, name: string) =>
@@ -99,8 +100,8 @@ export function assetView(
     readsEvent(event) {
       if (whole || recordedIt(event)) return true;
       const kind = kindOf(event.eventAttributes);
-      const shown = [...given, ...past.filter(({ until }) => event.acceptedAt <= until)];
-      return shown.some(({ kindsRead }) => kindsRead === 'all' || (kind !== undefined && kindsRead.has(kind)));
+      const shows = ({ kindsRead }: Showing) => kindsRead === 'all' || (kind !== undefined && kindsRead.has(kind));
+      return given.some(shows) || past.some((each) => event.acceptedAt <= each.until && shows(each));
     },
     readsChange,
     readsWholeEvent: (event) =>
@@ -128,9 +129,15 @@ function once(times: readonly Date[]): Date[] {
   return [...new Map(times.map((time) => [time.getTime(), time])).values()];
 }
 
-/** True if the policy of the grant matches the asset. */
-function reaches(grant: Grant, asset: AssetResource): boolean {
-  return grant.tenantId === asset.tenantId && !asset.public && matchesAttributeFilter(grant.filter, asset.attributes);
+/** Tells whether the policy of a grant matches the asset; the filter that grants share is evaluated once. */
+function reaching(asset: AssetResource): (grant: Grant) => boolean {
+  const matched = new Map<AttributeFilter, boolean>();
+  return ({ tenantId, filter }) => {
+    if (tenantId !== asset.tenantId || asset.public) return false;
+    const known = matched.get(filter) ?? matchesAttributeFilter(filter, asset.attributes);
+    matched.set(filter, known);
+    return known;
+  };
 }
 
 /** The kind of an event, which policies name; undefined if it has no kind. */

@@ -1,9 +1,10 @@
 import { type AttributeFilter, parsePolicyFilter } from '../../filter/attribute-filter.js';
+import { inPieces } from '../../platform/in-pieces.js';
 import { type AccessPermission, type AccessPolicy, POLICY_FILTER } from './access-policy.js';
 import { type PrincipalKey, readSubject, readUserAttribute } from './principal-key.js';
 
 /** Names that a permission lists; `*` in the list stands for every name. */
-type Names = 'all' | ReadonlySet<string>;
+export type Names = 'all' | ReadonlySet<string>;
 
 /** What one permission of a policy shows of an asset. */
 export interface Showing {
@@ -27,16 +28,29 @@ export interface Grant extends Showing {
 const DEFAULT_BEHAVIOUR = 'RecordEvidence';
 
 /**
- * What these policies of one tenancy grant to a principal with these keys. Policies grant to people of the tenancy
- * whose keys match every `user_attributes` list, and to organisations that `subjects` names; to no others.
+ * What these policies grant to a principal. Policies grant to people of the tenancy whose keys match every
+ * `user_attributes` list, and to organisations that `subjects` names; to no others. Equal filters are one object.
+ * @param keys of the principal in the tenancy of a policy
  */
-export function grantsOf(policies: readonly AccessPolicy[], keys: ReadonlySet<PrincipalKey>): Grant[] {
-  return policies.flatMap((policy) => {
-    const permissions = policy.access_permissions.filter((permission) => names(permission, keys));
+export async function grantsOf(
+  policies: readonly AccessPolicy[],
+  keys: (tenantId: string) => ReadonlySet<PrincipalKey>,
+): Promise<Grant[]> {
+  const filters = new Map<string, AttributeFilter>();
+  const filterOf = (policy: AccessPolicy): AttributeFilter => {
+    const text = JSON.stringify(policy.filters);
+    const filter = filters.get(text) ?? parsePolicyFilter(policy.filters, POLICY_FILTER);
+    filters.set(text, filter);
+    return filter;
+  };
+  const granted = await inPieces(policies, (policy) => {
+    const own = keys(policy.tenantId);
+    const permissions = policy.access_permissions.filter((permission) => names(permission, own));
     if (permissions.length === 0) return [];
-    const filter = parsePolicyFilter(policy.filters, POLICY_FILTER);
+    const filter = filterOf(policy);
     return permissions.map((permission) => grantOf(policy.tenantId, filter, permission));
   });
+  return granted.flat();
 }
 
 function names(permission: AccessPermission, keys: ReadonlySet<PrincipalKey>): boolean {
@@ -71,6 +85,16 @@ function listed(entries: readonly string[]): Names {
 
 export function has(names: Names, name: string): boolean {
   return names === 'all' || names.has(name);
+}
+
+/** What is in one of these. */
+export function union(all: readonly Names[]): Names {
+  const found = new Set<string>();
+  for (const names of all) {
+    if (names === 'all') return 'all';
+    for (const name of names) found.add(name);
+  }
+  return found;
 }
 
 export function isEmpty(names: Names): boolean {

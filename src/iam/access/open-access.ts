@@ -1,6 +1,6 @@
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { policiesNaming } from './access-policy-store.js';
+import { type NamedBy, policiesInEffect } from './access-policy-store.js';
 import { confirmedShares } from './confirmed-share-store.js';
 import { type Grant, grantsOf, shows } from './grant.js';
 import { isOwner } from './owner-and-creator.js';
@@ -14,6 +14,8 @@ export interface Access {
   readonly principal: Principal;
   readonly grants: readonly Grant[];
   readonly past: readonly PastGrant[];
+  /** How many policies that name the principal do not count, because those before them weigh enough. */
+  readonly skipped: number;
 }
 
 /**
@@ -22,34 +24,46 @@ export interface Access {
  * transaction can read those tenancies.
  */
 export async function openAccess(tx: Tx, principal: Principal): Promise<Access> {
-  if (!isOwner(principal)) return { principal, grants: await grantsInOwnTenancy(tx, principal), past: [] };
+  if (!isOwner(principal)) return { principal, ...(await grantsInOwnTenancy(tx, principal)), past: [] };
   const { tenantId } = principal;
   const [shares, sharers] = await Promise.all([confirmedShares(tx, tenantId), pastSharers(tx, tenantId)]);
   return {
     principal,
-    grants: await grantsOfShares(tx, shares),
+    ...(await grantsOfShares(tx, shares)),
     past: await grantsOfEndedShares(tx, sharers, tenantId),
   };
 }
 
-/** What the policies of the principal's own tenancy grant to it. */
-export async function grantsInOwnTenancy(tx: Tx, principal: Principal): Promise<Grant[]> {
-  const keys = keysOf(principal);
-  return grantsOf(await policiesNaming(tx, principal.tenantId, keys), new Set(keys));
+/** What policies grant, and how many of them are left out because of their weight. */
+interface Granted {
+  readonly grants: readonly Grant[];
+  readonly skipped: number;
 }
 
-async function grantsOfShares(tx: Tx, shares: Awaited<ReturnType<typeof confirmedShares>>): Promise<Grant[]> {
-  if (shares.length === 0) return [];
+/** What the policies of the principal's own tenancy grant to it. */
+export function grantsInOwnTenancy(tx: Tx, principal: Principal): Promise<Granted> {
+  return grantedTo(tx, [{ tenantId: principal.tenantId, principals: keysOf(principal) }]);
+}
+
+async function grantsOfShares(tx: Tx, shares: Awaited<ReturnType<typeof confirmedShares>>): Promise<Granted> {
+  if (shares.length === 0) return { grants: [], skipped: 0 };
   await readAlso(
     tx,
     shares.map((share) => share.tenantId),
   );
-  const grants: Grant[] = [];
-  for (const { tenantId, knownThereAs } of shares) {
-    const keys = knownThereAs.map((subject) => `subjects/${subject}`);
-    grants.push(...grantsOf(await policiesNaming(tx, tenantId, keys), new Set(keys)));
-  }
-  return grants;
+  return grantedTo(
+    tx,
+    shares.map(({ tenantId, knownThereAs }) => ({
+      tenantId,
+      principals: knownThereAs.map((subject) => `subjects/${subject}`),
+    })),
+  );
+}
+
+async function grantedTo(tx: Tx, named: readonly NamedBy[]): Promise<Granted> {
+  const keys = new Map(named.map(({ tenantId, principals }) => [tenantId, new Set(principals)]));
+  const { policies, skipped } = await policiesInEffect(tx, named);
+  return { grants: await grantsOf(policies, (tenantId) => keys.get(tenantId)!), skipped };
 }
 
 async function grantsOfEndedShares(tx: Tx, sharers: readonly string[], tenantId: string): Promise<PastGrant[]> {

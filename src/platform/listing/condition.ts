@@ -44,8 +44,16 @@ interface TermOfParent {
   readonly term: Term;
 }
 
+/** A value, and the cast by which it has one type wherever it occurs. */
+const PLACEHOLDER = /\?(::[a-z]+(?:\[\])?)?/g;
+
 /** A condition whose `?` stand for the given values. */
 export function condition(sql: string, ...values: unknown[]): Condition {
+  return { sql, values };
+}
+
+/** A condition that was written with `boundValues(() => '?')`. */
+export function written(sql: string, { values }: { readonly values: readonly unknown[] }): Condition {
   return { sql, values };
 }
 
@@ -57,15 +65,25 @@ export function meaning(means: ConditionMeaning, { sql, values }: Condition): Co
 /** Holds for no row. */
 export const NO_ROW: Condition = meaning({ kind: 'few' }, condition('false'));
 
-/** All conditions joined by AND with numbered parameters, starting after `offset` earlier ones. */
+/**
+ * All conditions joined by AND with numbered parameters, starting after `offset` earlier ones. A value that occurs again
+ * with the same cast is bound once: the conditions of a list repeat what policies name.
+ */
 export function renderWhere(conditions: readonly Condition[], offset = 0): { sql: string; values: unknown[] } {
   const values: unknown[] = [];
+  const places = new Map<string, Map<unknown, number>>();
+  const placeOf = (value: unknown, cast: string): number => {
+    const known = places.get(cast) ?? new Map<unknown, number>();
+    const place = known.get(value) ?? offset + values.push(value);
+    if (cast !== '') places.set(cast, known.set(value, place));
+    return place;
+  };
   const parts = conditions.map((part) => {
     let used = 0;
-    const sql = part.sql.replaceAll('?', () => {
-      values.push(part.values[used++]);
-      return `$${offset + values.length}`;
-    });
+    const sql = part.sql.replaceAll(
+      PLACEHOLDER,
+      (_found, cast = '') => `$${placeOf(part.values[used++], cast)}${cast}`,
+    );
     return `(${sql})`;
   });
   return { sql: parts.length === 0 ? 'true' : parts.join(' AND '), values };

@@ -3,6 +3,8 @@ const SENT_BEFORE = 3;
 /** Every connection keeps the plan of each name. */
 const MOST_NAMES = 400;
 const MOST_COUNTED = 2_000;
+/** Longer texts are made from the policies of one caller, and would fill the memory of every connection. */
+const LONGEST = 16_384;
 
 /** Names for the statements that are sent again and again: a connection parses and rewrites a named one only once. */
 export interface StatementNames {
@@ -18,7 +20,7 @@ export function createStatementNames(): StatementNames {
   let stopped = false;
   return {
     nameOf(text) {
-      if (stopped) return undefined;
+      if (stopped || text.length > LONGEST) return undefined;
       const name = names.get(text);
       if (name !== undefined || names.size === MOST_NAMES) return name;
       const times = (sent.get(text) ?? 0) + 1;

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Asset } from '../../../src/archivist/assets/asset.js';
 import { assetConditions } from '../../../src/archivist/assets/asset-filter-store.js';
+import { narrowedAssets } from '../../../src/archivist/assets/asset-narrowing-store.js';
 import { insertAssets, listAssets } from '../../../src/archivist/assets/asset-store.js';
 import {
-  narrowedAssets,
   readableAttributes,
   readableTracking,
   visibleAssets,
@@ -95,6 +95,8 @@ const anyWorld = fc.record({
   policies: fc.array(fc.record({ filters: anyFilters, permissions: fc.array(anyPermission, { maxLength: 3 }) }), {
     maxLength: 5,
   }),
+  // Entries that no asset meets, in each list: with many, policies are looked up in another way.
+  unmet: fc.constantFrom(0, 80),
   wanted: fc.array(anyEntry, { minLength: 1, maxLength: 3 }),
 });
 type World = typeof anyWorld extends fc.Arbitrary<infer Value> ? Value : never;
@@ -163,7 +165,7 @@ async function build(tx: Tx, world: World): Promise<Built> {
   await executeAll(tx, insertAssets(assets));
   await executeAll(tx, insertAssetEvents(events));
   for (const each of world.policies) {
-    const content = policyContent(each, guest);
+    const content = policyContent({ ...each, filters: each.filters.map(withUnmet(world.unmet)) }, guest);
     const policy = { ...content, tenantId: here, policyId: randomUUID(), version: 1n, createdAt: NOW };
     await insertAccessPolicy(tx, policy);
     await setPolicyPrincipals(
@@ -190,6 +192,11 @@ async function build(tx: Tx, world: World): Promise<Built> {
       await keepPastAsset(tx, { tenantId: here, grantId, assetId: assets[place]!.assetId, until: minutes(until) });
   }
   return { here, there, assets, events };
+}
+
+function withUnmet(count: number) {
+  const unmet = Array.from({ length: count / 2 }, (_, place) => `attributes.colour=unmet ${place}`);
+  return ({ or }: { or: string[] }) => ({ or: [...or, ...unmet] });
 }
 
 function minutes(minute: number): Date {
