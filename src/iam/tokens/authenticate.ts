@@ -156,6 +156,9 @@ function text(claim: unknown): string {
   return typeof claim === 'string' ? claim : '';
 }
 
-function refused(description = 'The access token is invalid, expired or revoked.'): ApiError {
+const GET_ANOTHER =
+  'The access token is invalid, expired or revoked: get a new one from /archivist/iam/v1/appidp/token.';
+
+function refused(description = GET_ANOTHER): ApiError {
   return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });
 }
