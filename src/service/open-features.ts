@@ -80,7 +80,7 @@ export async function openFeatures(
   open(openTenancies(people, config));
   open(openApplications(base, config));
   open(openMembers(base));
-  open(openInvites(people));
+  open(openInvites(people, config));
   open(openTokens(tokens));
   open(openAccess(base, config));
   open(openTlsCaCertificates(base, config));

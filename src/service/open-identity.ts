@@ -67,7 +67,7 @@ interface IdentityParts {
 }
 
 /** What the routes for people depend on. */
-type PeopleDeps = SignInDeps & TenancyDeps & WriteInviteDeps & { readonly pageTokens: PageTokens };
+type PeopleDeps = SignInDeps & TenancyDeps & Omit<WriteInviteDeps, 'invited'> & { readonly pageTokens: PageTokens };
 
 /** Authentication, and what the identity routes depend on. */
 export interface Identity {

@@ -56,6 +56,33 @@ describe('an invite', () => {
       expect((await rig.owner.get(`${INVITES}?${wrong}`)).status).toBe(400);
   });
 
+  it('replaces an earlier one to the same address, whose link ends', async () => {
+    const links: string[] = [];
+    for (const email of [verified('twice'), 'Twice@example.com']) {
+      expect((await rig.owner.post(INVITES, { email })).status).toBe(200);
+      links.push(linkIn(rig.mails.at(-1)!.text));
+    }
+    expect((await pending()).filter((email) => email.toLowerCase() === 'twice@example.com')).toEqual([
+      'Twice@example.com',
+    ]);
+    expect((await testBrowser().open(links[0]!)).status).toBe(404);
+    expect((await testBrowser().open(links[1]!, 'twice')).status).toBe(200);
+  });
+
+  it('is one of a hundred that a tenancy sends in an hour', async () => {
+    const other = await startPeopleRig();
+    try {
+      for (let sent = 0; sent < 100; sent += 1)
+        expect((await other.owner.post(INVITES, { email: `stranger${sent}@example.com` })).status).toBe(200);
+      const { status, json, headers } = await other.owner.post(INVITES, { email: 'stranger@example.com' });
+      expect([status, json['error']]).toEqual([429, 'rate_limited']);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(3_000);
+      expect(other.mails.length).toBe(100);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('goes to one address, whatever is written into it', async () => {
     const before = rig.mails.length;
     const wrong = [

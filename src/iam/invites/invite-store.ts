@@ -57,6 +57,15 @@ export function deleteInviteRow(tx: Tx, tenantId: string, inviteId: string): Pro
   return deleteRow(tx, INVITE, KEY, { tenantId, inviteId });
 }
 
+/** Deletes the other invites to the address of this one. */
+export async function deleteEarlierInvites(tx: Tx, { tenantId, email, inviteId, createdAt }: Invite): Promise<void> {
+  await tx.execute(
+    `DELETE FROM archivist.invite
+      WHERE tenant_id = $1 AND lower(email) = lower($2) AND invite_id <> $3 AND created_at <= $4`,
+    [tenantId, email, inviteId, createdAt],
+  );
+}
+
 /** All invites to an address, in upper or lower case. */
 export async function deleteInvitesTo(tx: Tx, tenantId: string, email: string): Promise<void> {
   await tx.execute('DELETE FROM archivist.invite WHERE tenant_id = $1 AND lower(email) = lower($2)', [tenantId, email]);

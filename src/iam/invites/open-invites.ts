@@ -1,12 +1,20 @@
+import { openAttemptLimiter } from '../../platform/attempt-limiter.js';
 import type { Feature } from '../../platform/feature.js';
 import { type InviteDeps, inviteRoutes } from './invite-routes.js';
+import { MOST_INVITES } from './write-invite.js';
 
 /** Invites, by both paths that the interface has for them. */
-export function openInvites(base: InviteDeps): Feature {
+export function openInvites(
+  base: Omit<InviteDeps, 'invited'>,
+  { redisUrl }: { readonly redisUrl: string | undefined },
+): Feature {
+  const invited = openAttemptLimiter({ ...MOST_INVITES, name: 'invite', redisUrl, logger: base.logger });
+  const deps = { ...base, invited };
   return {
     routes: {
-      'v1/invites': inviteRoutes(base, '/archivist/v1/invites', 'Invites'),
-      'iam/v1/invites': inviteRoutes(base, '/archivist/iam/v1/invites', 'IAMInvites'),
+      'v1/invites': inviteRoutes(deps, '/archivist/v1/invites', 'Invites'),
+      'iam/v1/invites': inviteRoutes(deps, '/archivist/iam/v1/invites', 'IAMInvites'),
     },
+    close: async () => invited.close(),
   };
 }

@@ -1,3 +1,4 @@
+import type { AttemptLimiter } from '../../platform/attempt-limiter.js';
 import { ApiError, retryLater } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { SendMail } from '../../platform/mail.js';
@@ -5,20 +6,24 @@ import { hashSecretToken, newSecretToken } from '../secret-token.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { findTenancy } from '../tenancies/tenancy-store.js';
 import { type CreateInviteBody, INVITE_LIFETIME_MS, type Invite, inviteIdentity, inviteResponse } from './invite.js';
-import { deleteInviteRow, insertInvite } from './invite-store.js';
+import { deleteEarlierInvites, deleteInviteRow, insertInvite } from './invite-store.js';
 
 const TRY_AGAIN_SECONDS = 60;
+/** Of one tenancy in an hour: an Owner must not use the service to write to strangers. */
+export const MOST_INVITES = { attempts: 100, seconds: 3_600 };
 
 export interface WriteInviteDeps extends AdministerDeps {
   readonly publicUrl: string;
   readonly pepper: Uint8Array;
   readonly sendMail: SendMail;
+  /** Counts the invites of each tenancy, up to `MOST_INVITES`. */
+  readonly invited: AttemptLimiter;
 }
 
 /**
  * Invites a person by e-mail. The invite is stored before the e-mail is sent, and deleted if sending fails. A crash in
- * between leaves an invite whose e-mail was never sent; an Owner can delete it. @throws {ApiError} forbidden,
- * unavailable
+ * between leaves an invite whose e-mail was never sent; an Owner can delete it. Earlier invites to the same address end.
+ * @throws {ApiError} forbidden, rate_limited, unavailable
  */
 export async function createInvite(
   deps: WriteInviteDeps,
@@ -26,6 +31,13 @@ export async function createInvite(
   body: CreateInviteBody,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
+  const fullForMs = await deps.invited.shutFor(tenantId);
+  if (fullForMs !== undefined)
+    throw retryLater(
+      'rate_limited',
+      `At most ${MOST_INVITES.attempts} invites are sent in an hour.`,
+      fullForMs / 1_000,
+    );
   const now = deps.clock.now();
   const invite: Invite = {
     tenantId,
@@ -42,6 +54,7 @@ export async function createInvite(
     const { email, inviteId } = invite;
     return { result: await findTenancy(tx, tenantId), resource: inviteIdentity(inviteId), details: { email } };
   });
+  await deps.invited.count(tenantId);
   const link = `${deps.publicUrl}/console/accept-invite?token=${token}`;
   try {
     await deps.sendMail(inviteMail(invite, { from: principal.displayName, tenancy: tenancy?.displayName ?? '', link }));
@@ -56,6 +69,7 @@ export async function createInvite(
       TRY_AGAIN_SECONDS,
     );
   }
+  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) => deleteEarlierInvites(tx, invite));
   return inviteResponse(invite);
 }
 
