@@ -27,6 +27,7 @@ export const UNAUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
     'filters',
     'access_permissions',
     'created_at',
+    'weight',
   ),
   access_policy_audit: open(
     BOOKKEEPING,
@@ -151,8 +152,7 @@ export const UNAUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
     'reader_tenant_id',
     'subject_id',
     'policy_id',
-    'version',
-    'position',
+    'digest',
     'permission',
   ),
   past_grant_asset: open(ACCESS, 'tenant_id', 'asset_id', 'grant_id', 'until'),

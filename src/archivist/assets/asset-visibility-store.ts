@@ -1,7 +1,9 @@
 import { type BoundValues, boundValues } from '../../filter/bound-values.js';
+import { jsonText } from '../../filter/filter-sql.js';
 import { has, type Showing, shows } from '../../iam/access/grant.js';
 import type { Access } from '../../iam/access/open-access.js';
 import { isOwner } from '../../iam/access/owner-and-creator.js';
+import type { PastGrant } from '../../iam/access/past-grant.js';
 import { type Condition, condition, meaning, written } from '../../platform/listing/condition.js';
 import type { ReadableAttributes } from '../listing/attribute-condition.js';
 import { reachedAssetsSql } from './policy-reach-store.js';
@@ -50,9 +52,10 @@ export function readableTracking(access: Access, tenantId: string): Condition | 
 }
 
 /**
- * True where one of the given past grants shows the asset of this row; never null.
+ * True where one of the given past grants shows the asset of this row; never null. Of an event `e`, only one that was
+ * accepted until then.
  * @param row the table whose `tenant_id` and `asset_id` name the asset
- * @param also a further condition on each grant, with the stored asset as `k`
+ * @param kind the kind of the event, as jsonb: then the grants must show events of this kind
  */
 export function pastReachSql(
   { past }: Access,
@@ -60,16 +63,36 @@ export function pastReachSql(
   wanted: (grant: Showing) => boolean,
   bound: BoundValues,
   row: 'a' | 'e' = 'a',
-  also: (grant: Showing, bound: BoundValues) => string = () => 'true',
+  kind?: string,
 ): string {
-  const parts = past
-    .filter((grant) => grant.tenantId === tenantId && wanted(grant))
-    .map(
-      (grant) =>
-        `EXISTS (SELECT FROM archivist.past_grant_asset k WHERE k.tenant_id = ${row}.tenant_id
-          AND k.asset_id = ${row}.asset_id AND k.grant_id = ${bound.bindText(grant.grantId)}::uuid AND ${also(grant, bound)})`,
+  const grants = past.filter((grant) => grant.tenantId === tenantId && wanted(grant));
+  if (grants.length === 0) return 'false';
+  const inTime = row === 'e' ? 'e.accepted_at <= k.until AND ' : '';
+  return `EXISTS (SELECT FROM archivist.past_grant_asset k WHERE k.tenant_id = ${row}.tenant_id
+    AND k.asset_id = ${row}.asset_id AND ${inTime}${amongSql(grants, bound, kind)})`;
+}
+
+/** True where the grant of the stored asset `k` is one of these, for the kind of event if one is given. */
+function amongSql(grants: readonly PastGrant[], bound: BoundValues, kind: string | undefined): string {
+  const whole = grants.filter(({ kindsRead }) => kind === undefined || kindsRead === 'all');
+  const limited = grants.flatMap(({ grantId, kindsRead }) =>
+    kind === undefined || kindsRead === 'all' ? [] : [...kindsRead].map((each) => ({ grantId, kind: jsonText(each) })),
+  );
+  const ids = (of: readonly { readonly grantId: string }[]) =>
+    bound.bindAs(
+      of.map(({ grantId }) => grantId),
+      'uuid[]',
     );
-  return parts.length === 0 ? 'false' : `(${parts.join(' OR ')})`;
+  const among = `k.grant_id = ANY (${ids(whole)})`;
+  if (limited.length === 0) return among;
+  const [filters, kinds] = [
+    ids(limited),
+    bound.bindAs(
+      limited.map((each) => each.kind),
+      'jsonb[]',
+    ),
+  ];
+  return `(${among} OR coalesce((k.grant_id, ${kind}) IN (SELECT * FROM unnest(${filters}, ${kinds})), false))`;
 }
 
 /** The last instant at which one of the given past grants showed the asset `a`, or null; undefined without grants. */
@@ -81,7 +104,6 @@ function pastUntilSql(
 ): string | undefined {
   const grants = past.filter((grant) => grant.tenantId === tenantId && wanted(grant));
   if (grants.length === 0) return undefined;
-  const ids = grants.map((grant) => `${bound.bindText(grant.grantId)}::uuid`);
   return `(SELECT max(k.until) FROM archivist.past_grant_asset k
-    WHERE k.tenant_id = a.tenant_id AND k.asset_id = a.asset_id AND k.grant_id IN (${ids.join(', ')}))`;
+    WHERE k.tenant_id = a.tenant_id AND k.asset_id = a.asset_id AND ${amongSql(grants, bound, undefined)})`;
 }

@@ -55,7 +55,7 @@ export function byFilter(grants: readonly Grant[]): ReadonlyMap<AttributeFilter,
 }
 
 /** True where the kind of an event is one of these; never null. */
-export function kindSql(kinds: Names, kind: string | undefined, bound: BoundValues): string {
+function kindSql(kinds: Names, kind: string | undefined, bound: BoundValues): string {
   if (kinds === 'all' || kind === undefined) return 'true';
   return `coalesce(${kind} = ANY (${bound.bindAs([...kinds].map(jsonText), 'jsonb[]')}), false)`;
 }

@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { narrowedAssets } from '../assets/asset-narrowing-store.js';
 import { listAssetIds } from '../assets/asset-store.js';
 import { pastReachSql, seesAll, visibleAssets } from '../assets/asset-visibility-store.js';
-import { kindSql, reachedAssetsSql } from '../assets/policy-reach-store.js';
+import { reachedAssetsSql } from '../assets/policy-reach-store.js';
 import type { ReadableAttributes } from '../listing/attribute-condition.js';
 
 /** The asset `a` of the event `e`, and a condition on it. */
@@ -16,9 +16,6 @@ export const ITS_ASSET =
 /** The kind of the event `e`, which policies name. */
 const ITS_KIND = "e.event_attributes -> 'arc_display_type'";
 
-/** The event `e` was accepted while the past grant showed its asset, which is stored as `k`. */
-const IN_TIME = 'e.accepted_at <= k.until';
-
 /** The events of a tenancy that a list may show: `AssetView.readsEvent` in SQL, with the event as `e`. */
 export function visibleAssetEvents(access: Access, tenantId: string): Condition[] {
   const own = assetEventsOf(tenantId);
@@ -27,14 +24,7 @@ export function visibleAssetEvents(access: Access, tenantId: string): Condition[
   const recorded = recordedSql(access, tenantId, bound);
   const reads = (grant: Showing) => !isEmpty(grant.kindsRead);
   const reached = reachedAssetsSql(access, tenantId, reads, bound, ITS_KIND);
-  const past = pastReachSql(
-    access,
-    tenantId,
-    reads,
-    bound,
-    'e',
-    (grant) => `${IN_TIME} AND ${kindSql(grant.kindsRead, ITS_KIND, bound)}`,
-  );
+  const past = pastReachSql(access, tenantId, reads, bound, 'e', ITS_KIND);
   return [...own, written(`${recorded} OR ${ITS_ASSET} ${reached}) OR ${past}`, bound)];
 }
 
@@ -79,7 +69,7 @@ export function readableChanges(access: Access, tenantId: string): ReadableAttri
     const recorded = recordedSql(access, tenantId, bound);
     const reading = (grant: Showing) => has(grant.attributesRead, key);
     const reached = reachedAssetsSql(access, tenantId, reading, bound);
-    const past = pastReachSql(access, tenantId, reading, bound, 'e', () => IN_TIME);
+    const past = pastReachSql(access, tenantId, reading, bound, 'e');
     return `CASE WHEN ${recorded} OR ${ITS_ASSET} ${reached}) OR ${past} THEN e.asset_attributes END`;
   };
   return { column };

@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertReturning, insertRows } from '../../platform/postgres/insert-rows.js';
 import { deleteRows, replacing } from '../../platform/postgres/rows-by-key.js';
-import { showingOf } from './grant.js';
+import type { AccessPermission } from './access-policy.js';
+import { type Names, showingOf } from './grant.js';
 import type { EndedGrant, PastGrant, PastShowing } from './past-grant.js';
 
-type GrantRow = Pick<
-  EndedGrant,
-  'tenantId' | 'readerTenantId' | 'subjectId' | 'policyId' | 'version' | 'position' | 'permission'
-> & { readonly grantId: string };
+type GrantRow = Pick<EndedGrant, 'tenantId' | 'readerTenantId' | 'subjectId' | 'policyId' | 'permission'> & {
+  readonly grantId: string;
+  /** Of what it shows. */
+  readonly digest: string;
+};
 
 const GRANT = table('past_grant').columns<GrantRow>({
   tenantId: 'tenant_id',
@@ -16,9 +19,8 @@ const GRANT = table('past_grant').columns<GrantRow>({
   readerTenantId: 'reader_tenant_id',
   subjectId: 'subject_id',
   policyId: 'policy_id',
-  version: 'version',
-  position: 'position',
   permission: 'permission',
+  digest: 'digest',
 });
 
 /** An asset that stays visible through a past grant, as it was then. */
@@ -117,15 +119,17 @@ export async function lockShares(tx: Tx, tenantIds: readonly string[], how: 'alo
 }
 
 /**
- * Stores the grant, unless it is stored, and returns its id. Which assets it shows is stored separately.
+ * Stores the grant, unless the policy has shown the same before, and returns its id. Which assets it shows is stored
+ * separately.
  * @param grantId for a new one
  */
 export async function keepPastGrant(tx: Tx, ended: EndedGrant, grantId: string): Promise<string> {
+  const permission = shownPart(ended.permission);
   const [stored] = await insertReturning(
     tx,
     GRANT,
-    [{ ...ended, grantId }],
-    replacing(GRANT, ['tenantId', 'policyId', 'version', 'position', 'subjectId', 'readerTenantId'], ['permission']),
+    [{ ...ended, grantId, permission, digest: createHash('sha256').update(JSON.stringify(permission)).digest('hex') }],
+    replacing(GRANT, ['tenantId', 'readerTenantId', 'policyId', 'subjectId', 'digest'], ['permission']),
     'grantId',
   );
   return stored!;
@@ -134,6 +138,42 @@ export async function keepPastGrant(tx: Tx, ended: EndedGrant, grantId: string):
 /** Keeps one asset visible through a past grant; the latest time counts. */
 export async function keepPastAsset(tx: Tx, kept: ShownAsset): Promise<void> {
   await insertRows(tx, SHOWN, [kept], OR_LATER);
+}
+
+/** What a permission shows, in the same form for all that show the same. */
+function shownPart(permission: AccessPermission): AccessPermission {
+  const { attributesRead, kindsRead, behaviours } = showingOf(permission);
+  const sorted = (names: Names) => (names === 'all' ? ['*'] : [...names].sort());
+  return {
+    subjects: [],
+    user_attributes: [],
+    include_attributes: [],
+    behaviours: sorted(behaviours),
+    asset_attributes_read: sorted(attributesRead),
+    asset_attributes_write: [],
+    event_arc_display_type_read: sorted(kindsRead),
+    event_arc_display_type_write: [],
+  };
+}
+
+/** Deletes the past grants of a tenancy that show no asset. */
+export async function dropEmptyGrants(tx: Tx, tenantId: string): Promise<void> {
+  await tx.execute(
+    `DELETE FROM archivist.past_grant g WHERE g.tenant_id = $1 AND NOT EXISTS
+       (SELECT FROM archivist.past_grant_asset k WHERE k.tenant_id = g.tenant_id AND k.grant_id = g.grant_id)`,
+    [tenantId],
+  );
+}
+
+/** The weight of a tenancy's past grants to each of these readers: 1 for each started KiB of what one shows. */
+export async function heaviestPast(tx: Tx, tenantId: string, readers: readonly string[]): Promise<number> {
+  const [row] = await tx.query<{ weight: bigint }>(
+    `SELECT coalesce(max(weight), 0)::bigint AS weight FROM
+       (SELECT sum(ceil(octet_length(g.permission::text) / 1024.0)) AS weight FROM archivist.past_grant g
+         WHERE g.tenant_id = $1 AND g.reader_tenant_id = ANY ($2::uuid[]) GROUP BY g.reader_tenant_id) AS each_reader`,
+    [tenantId, readers],
+  );
+  return Number(row!.weight);
 }
 
 /** Ends everything that a policy's ended shares still show; true if there was something. */

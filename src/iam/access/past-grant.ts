@@ -22,9 +22,6 @@ export interface EndedGrant {
   /** The subject that names the other tenancy in the policy. */
   readonly subjectId: string;
   readonly policyId: string;
-  readonly version: bigint;
-  /** Of the permission in its policy, from 0. */
-  readonly position: number;
   readonly permission: AccessPermission;
   /** The assets of the policy. */
   readonly filter: AttributeFilter;
@@ -50,9 +47,9 @@ export function endedGrants(before: AccessPolicy, after: AccessPolicy | undefine
 
 /** Returns what a policy shows to other tenancies, one entry for each permission, subject and tenancy. */
 export function sharedGrants(policy: AccessPolicy, readers: Readers): EndedGrant[] {
-  const { tenantId, policyId, version } = policy;
+  const { tenantId, policyId } = policy;
   const filter = parsePolicyFilter(policy.filters, POLICY_FILTER);
-  return policy.access_permissions.flatMap((permission, position) => {
+  return policy.access_permissions.flatMap((permission) => {
     if (!shows(showingOf(permission))) return [];
     return [...new Set(permission.subjects.map(subjectIdOf))].flatMap((subjectId) =>
       (readers.get(subjectId) ?? []).map((readerTenantId) => ({
@@ -60,8 +57,6 @@ export function sharedGrants(policy: AccessPolicy, readers: Readers): EndedGrant
         readerTenantId,
         subjectId,
         policyId,
-        version,
-        position,
         permission,
         filter,
       })),

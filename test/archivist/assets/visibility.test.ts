@@ -177,15 +177,13 @@ async function build(tx: Tx, world: World): Promise<Built> {
       ]),
     );
   }
-  for (const [version, { permission, assets: places, until }] of world.past.entries()) {
+  for (const { permission, assets: places, until } of world.past) {
     const [parsed] = policyContent({ filters: [], permissions: [permission] }, guest).access_permissions;
     const ended = {
       tenantId: here,
       readerTenantId: there,
       subjectId: guest,
       policyId: randomUUID(),
-      version: BigInt(version),
-      position: 0,
     };
     const grantId = await keepPastGrant(tx, { ...ended, permission: parsed!, filter: [] }, randomUUID());
     for (const place of places.filter((each) => !assets[each]!.public))
