@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { forClient, made, openScene, POLICIES, type Scene } from './policy-scene.js';
 import type { Client } from './test-service.js';
 
@@ -47,6 +47,32 @@ describe('an access policy', () => {
     expect([removed.status, removed.json]).toEqual([200, {}]);
     expect((await owner.get(path)).status).toBe(404);
     expect((await scene.remove(owner, path)).status).toBe(404);
+  });
+
+  it('gets no new version, event or entry in the security audit by a change that leaves it as it is', async () => {
+    const asset = await scene.asset({ arc_display_type: 'Unchanged' });
+    const content = { ...policy, filters: [{ or: ['attributes.arc_display_type=Unchanged'] }] };
+    const created = await owner.post(POLICIES, content);
+    const path = `/archivist/iam/v1/${created.json['identity']}`;
+    const entries = async () => {
+      const { json } = await owner.get('/archivist/v1/security_events?page_size=1');
+      return (json['security_events'] as { identity: string }[]).map(({ identity }) => identity);
+    };
+    const before = await entries();
+    for (const change of [{}, content, { display_name: policy.display_name }, { filters: content.filters }]) {
+      const answer = await scene.change(owner, path, change);
+      expect([answer.status, answer.json]).toEqual([200, created.json]);
+    }
+    expect(await entries()).toEqual(before);
+    const changed = await scene.change(owner, path, { description: 'changed' });
+    expect(changed.status).toBe(200);
+    const audits = async () =>
+      (await owner.get(`/archivist/v2/${asset}/events?event_attributes.arc_display_type=arc_access_policy`)).json[
+        'events'
+      ] as { event_attributes: Record<string, unknown> }[];
+    await vi.waitFor(async () => expect(await audits()).toHaveLength(2), { timeout: 20_000, interval: 100 });
+    expect((await audits()).map((each) => each.event_attributes['arc_access_policy_version'])).toEqual(['2', '1']);
+    await scene.remove(owner, path);
   });
 
   it('keeps its filters where a mask names them and the body does not, and tells of a name that is misspelt', async () => {

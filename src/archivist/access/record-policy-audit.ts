@@ -29,7 +29,7 @@ const EVENTS_AT_ONCE = 100;
 
 /**
  * Records the event of each new policy version on the assets that it matches (docs/design/interface.md#assets), until
- * all are recorded or `stopping` returns true.
+ * all are recorded or `stopping` returns true. Tenancies take turns, so that none waits for another that has many.
  * The events of a step and the position that it reached are one transaction. After a crash each event is either
  * recorded once or still to be recorded.
  */
@@ -38,12 +38,14 @@ export async function recordPolicyAudit(
   stopping: () => boolean = () => false,
 ): Promise<{ recorded: number }> {
   let recorded = 0;
+  let servedTenant: string | undefined;
   while (!stopping()) {
     await deps.failpoints.reach('policy-audit.before');
-    const step = await deps.database.inTransaction('system', (tx) => recordSome(tx, deps));
+    const step = await deps.database.inTransaction('system', (tx) => recordSome(tx, deps, servedTenant));
     await deps.failpoints.reach('policy-audit.after');
     if (!step) break;
     recorded += step.recorded;
+    servedTenant = step.tenantId;
     for (const log of step.logs) deps.nudge(log.tenantId, log.logId);
   }
   return { recorded };
@@ -52,8 +54,9 @@ export async function recordPolicyAudit(
 async function recordSome(
   tx: Tx,
   deps: PolicyAuditDeps,
-): Promise<{ recorded: number; logs: { tenantId: string; logId: string }[] } | undefined> {
-  const audit = await takePolicyAudit(tx);
+  servedTenant: string | undefined,
+): Promise<{ tenantId: string; recorded: number; logs: { tenantId: string; logId: string }[] } | undefined> {
+  const audit = await takePolicyAudit(tx, servedTenant);
   if (!audit) return undefined;
   const { rows: assets, cut } = await nextAssets(tx, audit);
   // What the service itself records counts against no quota, and waits for a halted log.
@@ -69,7 +72,7 @@ async function recordSome(
   const last = assets.at(-1);
   if (last && (cut || assets.length === EVENTS_AT_ONCE)) await advancePolicyAudit(tx, audit, last.assetId);
   else await deletePolicyAudit(tx, audit);
-  return { recorded: assets.length, logs };
+  return { tenantId: audit.tenantId, recorded: assets.length, logs };
 }
 
 function nextAssets(tx: Tx, audit: PolicyAudit): Promise<Portion<Asset>> {

@@ -18,7 +18,8 @@ export interface PolicyAudit {
   readonly createdAt: Date;
 }
 
-const NO_ASSET_YET = '00000000-0000-0000-0000-000000000000';
+/** Before every id. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 const AUDIT = table('access_policy_audit').columns<PolicyAudit>({
   tenantId: 'tenant_id',
@@ -32,17 +33,19 @@ const AUDIT = table('access_policy_audit').columns<PolicyAudit>({
 const KEY = ['tenantId', 'policyId', 'version'] as const;
 
 export async function insertPolicyAudit(tx: Tx, audit: Omit<PolicyAudit, 'afterAsset'>): Promise<void> {
-  await insertRows(tx, AUDIT, [{ ...audit, afterAsset: NO_ASSET_YET }]);
+  await insertRows(tx, AUDIT, [{ ...audit, afterAsset: NO_ID }]);
 }
 
 /**
- * Locks and returns an audit that no worker has claimed; undefined if there is none. The lock lasts until the
- * transaction ends.
+ * Locks and returns the oldest audit of a tenancy that no worker has claimed; undefined if there is none. The lock lasts
+ * until the transaction ends.
+ * @param afterTenant the tenancy whose turn was before: the next one that has audits comes first, and itself last
  */
-export async function takePolicyAudit(tx: Tx): Promise<PolicyAudit | undefined> {
+export async function takePolicyAudit(tx: Tx, afterTenant: string = NO_ID): Promise<PolicyAudit | undefined> {
   const [audit] = await tx.query<PolicyAudit>(
     `SELECT ${selected(AUDIT, 'p')} FROM archivist.access_policy_audit p
-      ORDER BY p.created_at, p.tenant_id, p.policy_id, p.version LIMIT 1 FOR UPDATE SKIP LOCKED`,
+      ORDER BY p.tenant_id <= $1, p.tenant_id, p.created_at, p.policy_id, p.version LIMIT 1 FOR UPDATE SKIP LOCKED`,
+    [afterTenant],
   );
   return audit;
 }

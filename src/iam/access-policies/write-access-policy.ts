@@ -64,7 +64,8 @@ export async function createAccessPolicy(
 
 /**
  * Changes what the body names; takes effect when this commits. What other organisations lose by it stays readable as it
- * is now, unless `past` is withdrawn: then they lose everything that the policy's ended shares still show, too.
+ * is now, unless `past` is withdrawn: then they lose everything that the policy's ended shares still show, too. If the
+ * policy already is as the body says, there is no new version.
  * @throws {ApiError} forbidden, not_found, bad_request
  */
 export async function changeAccessPolicy(
@@ -80,22 +81,26 @@ export async function changeAccessPolicy(
     await lockShares(tx, [tenantId], 'alone');
     const policy = await findAccessPolicy(tx, { tenantId, policyId }, 'lock');
     if (!policy) throw noSuchAccessPolicy();
-    const next: AccessPolicy = {
+    const wanted: AccessPolicy = {
       ...policy,
-      version: policy.version + 1n,
       display_name: change.display_name ?? policy.display_name,
       description: change.description ?? policy.description,
       filters: change.filters ?? policy.filters,
       access_permissions: change.access_permissions ?? policy.access_permissions,
     };
+    const isChanged = accessPolicyDigest(wanted) !== accessPolicyDigest(policy);
+    if (!isChanged && past === 'keep') return { result: { policy, isChanged }, unchanged: true };
+    const next = isChanged ? { ...wanted, version: policy.version + 1n } : policy;
     await endShares(tx, deps, endedGrants(policy, next, await readersOf(tx, tenantId)), past);
     if (past === 'withdraw') await withdrawPastOfPolicy(tx, policy);
-    await storePolicy(tx, next, updateAccessPolicy);
-    await followPolicy(tx, deps, next, 'update');
-    return { result: next, details: { ...detailsOf(next), ...withdrawal(past) } };
+    if (isChanged) {
+      await storePolicy(tx, next, updateAccessPolicy);
+      await followPolicy(tx, deps, next, 'update');
+    }
+    return { result: { policy: next, isChanged }, details: { ...detailsOf(next), ...withdrawal(past) } };
   });
-  deps.policyChanged();
-  return accessPolicyResponse(changed);
+  if (changed.isChanged) deps.policyChanged();
+  return accessPolicyResponse(changed.policy);
 }
 
 /**

@@ -15,6 +15,8 @@ export interface Administered<Result> {
   /** Set if it was unknown before, such as the identity of a new resource. */
   readonly resource?: string;
   readonly details?: SecurityAct['details'];
+  /** The act found everything as it would have made it: there is no entry. */
+  readonly unchanged?: boolean;
 }
 
 /**
@@ -41,8 +43,8 @@ export async function administer<Result>(
   try {
     return await deps.database.inTransaction(scope, async (tx) => {
       await requireOwnerNow(tx, principal);
-      const { result, resource = act.resource, details = {} } = await work(tx);
-      await recordSecurityEvent(tx, deps, { ...entry, resource, details });
+      const { result, resource = act.resource, details = {}, unchanged = false } = await work(tx);
+      if (!unchanged) await recordSecurityEvent(tx, deps, { ...entry, resource, details });
       return result;
     });
   } catch (error) {

@@ -72,6 +72,33 @@ describe.each(engines())('the audit events of a policy on %s', (engine) => {
     expect(await opened.asOwner('SELECT FROM archivist.access_policy_audit')).toEqual([]);
     expect(await recordPolicyAudit(depsThatDie(opened, Number.POSITIVE_INFINITY))).toEqual({ recorded: 0 });
   });
+
+  it('are recorded for each tenancy in its turn, however many another one has', async () => {
+    const [flooding, waiting] = [randomUUID(), randomUUID()];
+    const filters = [{ or: ['attributes.arc_display_type=Nothing'] }];
+    const audit = (each: string, createdAt: Date) => ({
+      tenantId: each,
+      policyId: randomUUID(),
+      version: 1n,
+      filters,
+      eventAttributes: {},
+      createdAt,
+    });
+    await opened.database.inTransaction('system', async (tx) => {
+      for (let count = 0; count < 20; count += 1) await insertPolicyAudit(tx, audit(flooding, BEFORE));
+      await insertPolicyAudit(tx, audit(waiting, new Date()));
+    });
+    let steps = 0;
+    await recordPolicyAudit(depsThatDie(opened, Number.POSITIVE_INFINITY), () => {
+      steps += 1;
+      return steps > 2;
+    });
+    const left = await opened.asOwner(
+      'SELECT count(*)::int AS audits FROM archivist.access_policy_audit WHERE tenant_id = $1',
+      [waiting],
+    );
+    expect(left).toEqual([{ audits: 0 }]);
+  });
 });
 
 class Killed extends Error {}
