@@ -152,6 +152,8 @@ export const UNAUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
     'reader_tenant_id',
     'subject_id',
     'policy_id',
+    'version',
+    'position',
     'digest',
     'permission',
   ),

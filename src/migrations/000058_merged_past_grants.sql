@@ -17,10 +17,12 @@ DELETE FROM archivist.past_grant g USING merged m WHERE g.tenant_id = m.tenant_i
 DELETE FROM archivist.past_grant g WHERE NOT EXISTS
   (SELECT FROM archivist.past_grant_asset k WHERE k.tenant_id = g.tenant_id AND k.grant_id = g.grant_id);
 
--- SHA-256 of what it shows; of rows from before, any text of their own.
+-- SHA-256 of what it shows; of rows from before, and of those that a process of the version before still writes, any text.
 ALTER TABLE archivist.past_grant ADD COLUMN digest text;
 UPDATE archivist.past_grant SET digest = grant_id::text;
-ALTER TABLE archivist.past_grant ALTER COLUMN digest SET NOT NULL, DROP COLUMN version, DROP COLUMN position;
+-- That process also writes the version and the position, which nothing reads any more.
+ALTER TABLE archivist.past_grant ALTER COLUMN digest SET NOT NULL, ALTER COLUMN digest SET DEFAULT gen_random_uuid()::text,
+  ALTER COLUMN version DROP NOT NULL, ALTER COLUMN position DROP NOT NULL;
 ALTER TABLE archivist.past_grant
   ADD CONSTRAINT past_grant_once UNIQUE (tenant_id, reader_tenant_id, policy_id, subject_id, digest);
 

@@ -136,7 +136,7 @@ export const SCHEMA = {
   },
   past_grant: {
     tenant_id: 'uuid', grant_id: 'uuid', reader_tenant_id: 'uuid', subject_id: 'uuid', policy_id: 'uuid',
-    permission: 'jsonb', digest: 'text',
+    version: 'bigint?', position: 'integer?', permission: 'jsonb', digest: 'text',
   },
   past_grant_asset: {
     tenant_id: 'uuid', asset_id: 'uuid', grant_id: 'uuid', until: 'timestamptz',
