@@ -10,6 +10,13 @@ CREATE FUNCTION archivist.access_policy_weight(filters jsonb, permissions jsonb)
          LATERAL (SELECT split_part(entry, CASE WHEN strpos(entry, '=') > 0 THEN '=' ELSE ':' END, 1) AS name) AS named
 $$;
 
--- Stored, so that weighing policies does not read them.
-ALTER TABLE archivist.access_policy ADD COLUMN weight integer NOT NULL
-  GENERATED ALWAYS AS (archivist.access_policy_weight(filters, access_permissions)) STORED;
+-- Stored, so that weighing policies does not read them; by the database, because processes of the version before write
+-- policies too. NULL for those that were saved before: a table that many read is not rewritten.
+ALTER TABLE archivist.access_policy ADD COLUMN weight integer;
+CREATE FUNCTION archivist.weigh_access_policy() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    NEW.weight := archivist.access_policy_weight(NEW.filters, NEW.access_permissions);
+    RETURN NEW;
+  END $$;
+CREATE TRIGGER weighed BEFORE INSERT OR UPDATE OF filters, access_permissions ON archivist.access_policy
+  FOR EACH ROW EXECUTE FUNCTION archivist.weigh_access_policy();

@@ -59,9 +59,9 @@ function termOf(test: AttributeFilter[number][number]): string {
 }
 
 /** The terms of the asset `a`: each text, and each attribute that is filled. */
-const ITS_TERMS = `SELECT '=' || octet_length(had.key) || ':' || had.key || (had.value #>> '{}')
+const ITS_TERMS = `ARRAY(SELECT '=' || octet_length(had.key) || ':' || had.key || (had.value #>> '{}')
     FROM jsonb_each(a.attributes) AS had WHERE jsonb_typeof(had.value) = 'string'
-  UNION ALL SELECT '*' || had.key FROM jsonb_each(a.attributes) AS had WHERE had.value NOT IN ${EMPTY_VALUES}`;
+  UNION ALL SELECT '*' || had.key FROM jsonb_each(a.attributes) AS had WHERE had.value NOT IN ${EMPTY_VALUES})`;
 
 /**
  * True for the assets `a` that one of the wanted filters matches; never null. The database looks up what an asset has,
@@ -75,7 +75,7 @@ export function termsReachSql(
   bound: BoundValues,
   kind?: string,
 ): string {
-  return `NOT a.public AND EXISTS (SELECT FROM (SELECT ARRAY(${ITS_TERMS}) AS terms OFFSET 0) AS its,
+  return `NOT a.public AND EXISTS (SELECT FROM (SELECT ${ITS_TERMS} AS terms OFFSET 0) AS its,
     LATERAL unnest(its.terms) AS had(term),
     LATERAL jsonb_array_elements(${bound.bindAs(terms.index, 'jsonb')} -> had.term) AS met(filter)
     WHERE ${countsSql(terms, wanted, bound, kind)} AND NOT EXISTS (SELECT FROM

@@ -31,6 +31,8 @@ const POLICY_PRINCIPAL = table('access_policy_principal').columns<PolicyAddress 
   },
 );
 const COLUMNS = selected(POLICY, 'p');
+/** Of a policy `p`; it is stored unless the policy was saved by a version that had no weights. */
+const WEIGHT = 'coalesce(p.weight, archivist.access_policy_weight(p.filters, p.access_permissions))';
 
 export async function insertAccessPolicy(tx: Tx, policy: AccessPolicy): Promise<void> {
   await insertRows(tx, POLICY, [policy]);
@@ -104,8 +106,8 @@ export async function policiesInEffect(
        (SELECT DISTINCT n.tenant_id, n.policy_id FROM unnest($1::uuid[], $2::text[]) AS wanted(tenant_id, principal)
           JOIN archivist.access_policy_principal n USING (tenant_id, principal)),
      weighed AS
-       (SELECT p.tenant_id, p.policy_id, p.weight,
-               sum(p.weight) OVER (PARTITION BY p.tenant_id ORDER BY p.created_at, p.policy_id) AS up_to_it
+       (SELECT p.tenant_id, p.policy_id, ${WEIGHT} AS weight,
+               sum(${WEIGHT}) OVER (PARTITION BY p.tenant_id ORDER BY p.created_at, p.policy_id) AS up_to_it
           FROM named JOIN archivist.access_policy p USING (tenant_id, policy_id)),
      taken AS
        (SELECT tenant_id, policy_id, count(*) OVER () AS found,
@@ -128,12 +130,12 @@ export async function excessWeights(
   principals: readonly PrincipalKey[],
 ): Promise<ReadonlyMap<PrincipalKey | typeof EVERY_POLICY, number>> {
   const rows = await tx.query<{ principal: string; weight: bigint }>(
-    `SELECT n.principal, sum(p.weight) AS weight
+    `SELECT n.principal, sum(${WEIGHT}) AS weight
        FROM archivist.access_policy_principal n JOIN archivist.access_policy p USING (tenant_id, policy_id)
-      WHERE n.tenant_id = $1 AND n.principal = ANY ($2::text[]) GROUP BY n.principal HAVING sum(p.weight) > ${MOST_NAMED}
+      WHERE n.tenant_id = $1 AND n.principal = ANY ($2::text[]) GROUP BY n.principal HAVING sum(${WEIGHT}) > ${MOST_NAMED}
      UNION ALL
-     SELECT '${EVERY_POLICY}', sum(p.weight) FROM archivist.access_policy p
-      WHERE p.tenant_id = $1 HAVING sum(p.weight) > ${MOST_OF_TENANCY}`,
+     SELECT '${EVERY_POLICY}', sum(${WEIGHT}) FROM archivist.access_policy p
+      WHERE p.tenant_id = $1 HAVING sum(${WEIGHT}) > ${MOST_OF_TENANCY}`,
     [tenantId, principals],
   );
   return new Map(rows.map(({ principal, weight }) => [principal, Number(weight)]));

@@ -6,7 +6,7 @@
 export const SCHEMA = {
   access_policy: {
     tenant_id: 'uuid', policy_id: 'uuid', version: 'bigint', display_name: 'text', description: 'text',
-    filters: 'jsonb', access_permissions: 'jsonb', created_at: 'timestamptz',
+    filters: 'jsonb', access_permissions: 'jsonb', created_at: 'timestamptz', weight: 'integer?',
   },
   access_policy_audit: {
     tenant_id: 'uuid', policy_id: 'uuid', version: 'bigint', filters: 'jsonb', event_attributes: 'jsonb',
