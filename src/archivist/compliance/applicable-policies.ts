@@ -1,5 +1,6 @@
-import { parsePolicyFilter } from '../../filter/attribute-filter.js';
+import { type AttributeFilter, parsePolicyFilter } from '../../filter/attribute-filter.js';
 import { matchesAttributeFilter } from '../../filter/matches.js';
+import { inPieces } from '../../platform/in-pieces.js';
 import { condition } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Attributes } from '../attributes.js';
@@ -21,14 +22,29 @@ export async function everyPolicy(tx: Tx, tenantId: string): Promise<StoredPolic
   }
 }
 
-/** Those of the policies whose `asset_filter` an asset with these attributes passes. */
-export function applicablePolicies(policies: readonly StoredPolicy[], attributes: Attributes): StoredPolicy[] {
-  return policies.filter(({ policy }) =>
-    matchesAttributeFilter(
-      parsePolicyFilter(policy.asset_filter, { field: 'asset_filter', prefix: 'attributes.' }),
-      attributes,
-    ),
-  );
+/** A policy with its `asset_filter`, parsed. */
+interface ReadPolicy {
+  readonly stored: StoredPolicy;
+  readonly filter: AttributeFilter;
+}
+
+/** Parses the filters of these policies, for any number of assets. Other requests are served in between. */
+export function readFilters(policies: readonly StoredPolicy[]): Promise<ReadPolicy[]> {
+  return inPieces(policies, (stored) => ({
+    stored,
+    filter: parsePolicyFilter(stored.policy.asset_filter, { field: 'asset_filter', prefix: 'attributes.' }),
+  }));
+}
+
+/**
+ * Those of the policies whose `asset_filter` an asset with these attributes passes. Other requests are served in between.
+ */
+export async function applicablePolicies(
+  policies: readonly ReadPolicy[],
+  attributes: Attributes,
+): Promise<StoredPolicy[]> {
+  const applied = await inPieces(policies, ({ filter }) => matchesAttributeFilter(filter, attributes));
+  return policies.flatMap(({ stored }, place) => (applied[place] ? [stored] : []));
 }
 
 /** The display types of the events that these policies use. */

@@ -11,8 +11,8 @@ import { assetAt } from '../assets/read-assets.js';
 import { noSuchAsset, seeAsset } from '../assets/see-asset.js';
 import type { Attributes } from '../attributes.js';
 import { type ListDeps, readScope } from '../read-scope.js';
-import { applicablePolicies, everyPolicy, namedDisplayTypes } from './applicable-policies.js';
-import { checkPolicy } from './check-policy.js';
+import { applicablePolicies, everyPolicy, namedDisplayTypes, readFilters } from './applicable-policies.js';
+import { checkPolicies } from './check-policies.js';
 import type { ComplianceInput } from './compliance-check.js';
 import { complianceEvents } from './compliance-event-store.js';
 import type { StoredPolicy } from './compliance-policy-store.js';
@@ -65,15 +65,16 @@ export function checkAssetCompliance(
     const { asset, view } = await seeAsset(tx, await openAccess(tx, principal), assetId);
     if (asset.tenantId !== principal.tenantId) throw noSuchAsset();
     const { attributes } = given === undefined ? asset : await assetAt(tx, asset, new Date(at.unixMs));
-    const policies = applicablePolicies(await everyPolicy(tx, asset.tenantId), attributes);
+    const policies = await applicablePolicies(await readFilters(await everyPolicy(tx, asset.tenantId)), attributes);
     const input = await inputOf(tx, asset, policies, {
       attributes,
       at: at.unixMs,
       whole: view.whole,
     });
-    const statements = policies.map(({ policyId, policy }) => ({
+    const verdicts = await checkPolicies(policies, input);
+    const statements = policies.map(({ policyId }, place) => ({
       compliance_policy_identity: policyIdentity(policyId),
-      ...checkPolicy(policy, input),
+      ...verdicts[place]!,
     }));
     const page = pageOf(policies, query);
     const fixed: ListQuery = { ...query, filters: [['compliant_at', at.text]] };
