@@ -2,7 +2,7 @@ import crypto, { randomUUID } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLinesPerAddress } from '../../src/iam/security/lines-per-address.js';
-import { GUESSES } from '../../src/iam/tokens/guess-guard.js';
+import { GUESSES, openGuessGuard } from '../../src/iam/tokens/guess-guard.js';
 import { issueToken } from '../../src/iam/tokens/issue-token.js';
 import { createLogger } from '../../src/platform/logger.js';
 import { requestToken, startTestService, type TestService, until } from './test-service.js';
@@ -62,6 +62,21 @@ describe('guessing the secret of a client', () => {
     expect([answer.status, answer.json['error']]).toEqual([429, 'rate_limited']);
     expect(Number(answer.headers.get('archivist-rate-limit-reset'))).toBeGreaterThan(0);
     expect(Number(answer.headers.get('archivist-rate-limit-reset'))).toBeLessThanOrEqual(60);
+  });
+
+  it('goes no further with many at the same time, whose answers do not tell the right one', async () => {
+    const { clientId, secret } = await newClient();
+    const { database, keyring, clock, ids } = running.service.parts;
+    const logger = createLogger('silent');
+    const guard = openGuessGuard({ redisUrl: undefined, logger });
+    const lines = openLinesPerAddress('test', logger);
+    const deps = { database, keyring, clock, ids, publicUrl: running.url, logger, guard, lines };
+    const guesses = [...Array.from({ length: 30 }, (_, count) => `guess ${count}`), secret, 'the last'];
+    const answers = await Promise.allSettled(
+      guesses.map((clientSecret) => issueToken(deps, { clientId, clientSecret, address: '192.0.2.12' })),
+    );
+    const lockedOut = { status: 'rejected', reason: { code: 'rate_limited' } };
+    expect(answers.slice(-2)).toMatchObject([lockedOut, lockedOut]);
   });
 
   it('locks nobody out who calls from elsewhere, nor another client from here', async () => {

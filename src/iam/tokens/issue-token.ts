@@ -55,6 +55,8 @@ export async function issueToken(
   const found = await deps.database.inTransaction('system', (tx) => findApplicationForToken(tx, clientId));
   const offered = hashClientSecret(deps.keyring.pepper, clientId, request.clientSecret);
   const used = matchingSecret(offered, found?.credentials ?? [], now);
+  // Guesses at the same time were all admitted above. Asked for right and wrong secrets alike, so that the answer tells neither.
+  await deps.guard.admit(clientId, request.address);
   if (!used || !found) {
     await countGuess(deps, { clientId, address: request.address }, found?.application.tenantId);
     return undefined;
