@@ -12,8 +12,8 @@ import { nextChange } from './next-change.js';
 const END_OF_TIME = new Date('9999-12-31T00:00:00Z');
 
 /**
- * The present verdicts of those of the policies that apply to each asset of a tenancy, and when time may change each. Other requests
- * are served between two policies.
+ * The present verdicts of those of the policies that apply to each asset of a tenancy, and when time may change each.
+ * Other requests are served between two policies.
  */
 export async function evaluateAssets(
   tx: Tx,

@@ -55,7 +55,8 @@ export async function issueToken(
   const found = await deps.database.inTransaction('system', (tx) => findApplicationForToken(tx, clientId));
   const offered = hashClientSecret(deps.keyring.pepper, clientId, request.clientSecret);
   const used = matchingSecret(offered, found?.credentials ?? [], now);
-  // Guesses at the same time were all admitted above. Asked for right and wrong secrets alike, so that the answer tells neither.
+  // Guesses at the same time were all admitted above. Right and wrong secrets are asked alike, so that a lock-out does
+  // not tell which this one is.
   await deps.guard.admit(clientId, request.address);
   if (!used || !found) {
     await countGuess(deps, { clientId, address: request.address }, found?.application.tenantId);
