@@ -15,13 +15,14 @@ export const USUAL_LIMITS: ConnectionLimits = { total: 4096, perAddress: 1024 };
 interface Connection {
   readonly socket: Socket;
   readonly name: string;
-  readonly network: string;
+  readonly network: Network;
   /** Requests that are not answered yet. */
   requests: number;
 }
 
 /** Open connections of one network. The idle ones are in the order in which they became idle. */
 interface Network {
+  readonly address: string;
   open: number;
   readonly idle: Set<Connection>;
 }
@@ -33,65 +34,73 @@ interface Network {
  * @returns a function that closes the idle connections, so that a client that connects and sends nothing holds up no stop
  */
 export function boundConnections(server: Server, limits: ConnectionLimits): () => void {
-  const open = new Map<string, Connection>();
+  const open = new Set<Connection>();
+  /** The youngest of each name: where a request finds its connection. */
+  const named = new Map<string, Connection>();
   const idle = new Set<Connection>();
   const networks = new Map<string, Network>();
 
-  const networkOfConnection = (name: string): Network => {
-    const known = networks.get(name) ?? { open: 0, idle: new Set<Connection>() };
-    networks.set(name, known);
-    return known;
-  };
+  const networkAt = (address: string): Network =>
+    networks.get(address) ?? { address, open: 0, idle: new Set<Connection>() };
 
   function setIdle(connection: Connection, isIdle: boolean): void {
-    for (const set of [idle, networkOfConnection(connection.network).idle])
+    for (const set of [idle, connection.network.idle])
       if (isIdle) set.add(connection);
       else set.delete(connection);
   }
 
-  /** Makes room for one more connection; false if every connection is in use. */
+  /** Makes room for one more connection; false if every connection is in use. Each turn closes one. */
   function makeRoom(network: Network): boolean {
-    const among = network.open >= limits.perAddress ? network.idle : open.size >= limits.total ? idle : undefined;
-    if (among === undefined) return true;
-    const [oldest] = among;
-    if (!oldest) return false;
-    forget(oldest);
-    oldest.socket.destroy();
-    return makeRoom(network);
+    for (;;) {
+      const among = network.open >= limits.perAddress ? network.idle : open.size >= limits.total ? idle : undefined;
+      if (among === undefined) return true;
+      const [oldest] = among;
+      if (!oldest) return false;
+      forget(oldest);
+      oldest.socket.destroy();
+    }
   }
 
   function forget(connection: Connection): void {
-    if (open.get(connection.name) !== connection) return;
-    open.delete(connection.name);
+    if (!open.delete(connection)) return;
+    if (named.get(connection.name) === connection) named.delete(connection.name);
     setIdle(connection, false);
-    const network = networkOfConnection(connection.network);
+    const { network } = connection;
     network.open -= 1;
-    if (network.open === 0) networks.delete(connection.network);
+    if (network.open === 0) networks.delete(network.address);
   }
 
   server.on('connection', (socket: Socket) => {
-    const network = networkOf(socket.remoteAddress);
-    const state = networkOfConnection(network);
-    if (!makeRoom(state)) {
+    // Its client has reset it before it was accepted: it has no address, and nothing can be answered on it.
+    if (socket.remoteAddress === undefined) {
       socket.destroy();
       return;
     }
+    const address = networkOf(socket.remoteAddress);
+    if (!makeRoom(networkAt(address))) {
+      socket.destroy();
+      return;
+    }
+    // Read again: room may have been made by closing the last connection of this network.
+    const network = networkAt(address);
+    networks.set(address, network);
+    network.open += 1;
     const connection = { socket, name: nameOf(socket), network, requests: 0 };
-    open.set(connection.name, connection);
-    networkOfConnection(network).open += 1;
+    open.add(connection);
+    named.set(connection.name, connection);
     setIdle(connection, true);
     socket.once('close', () => forget(connection));
   });
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // With TLS, the request's socket is another object on the same connection.
-    const connection = open.get(nameOf(request.socket));
+    const connection = named.get(nameOf(request.socket));
     if (!connection) return;
     connection.requests += 1;
     setIdle(connection, false);
     response.once('close', () => {
       connection.requests -= 1;
-      if (connection.requests === 0 && open.get(connection.name) === connection) setIdle(connection, true);
+      if (connection.requests === 0 && open.has(connection)) setIdle(connection, true);
     });
   });
 
