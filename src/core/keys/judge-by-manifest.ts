@@ -1,7 +1,8 @@
 import { fromHex, toBase64Url } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { firstName } from '../fork/log-generation.js';
-import type { Claim, InclusionProof, Proof } from '../verify/claim.js';
+import { serviceDid } from '../statement/issuer-did.js';
+import type { Claim, InclusionProof, NamedLog, Proof } from '../verify/claim.js';
 import { contradiction, createVerdict, type Findings, missing, notCovered, type Verdict } from '../verify/verdict.js';
 import type { KeyManifest, ManifestKey } from './key-manifest.js';
 
@@ -25,21 +26,32 @@ function isOwnName({ issuer: own }: KeyManifest, issuer: string | undefined): bo
   return issuer === own || issuer?.startsWith(`${own}:`) === true;
 }
 
+/** Whether a log is the deployment's, by the service that it names or by a name that the manifest lists. */
+function isOwnLog({ issuer: own, logs }: KeyManifest, { issuer, subject }: NamedLog): boolean {
+  if (subject !== undefined && logs.some(({ name }) => name === firstName(subject))) return true;
+  return issuer !== undefined && URL.canParse(issuer) && serviceDid(issuer) === own;
+}
+
+/** Whether a proof speaks in the deployment's name. */
+function isOwn(manifest: KeyManifest, proof: Proof): boolean {
+  if (proof.type === 'signature') return isOwnName(manifest, proof.issuer);
+  return 'log' in proof && isOwnLog(manifest, proof.log);
+}
+
 /**
  * The finding that a proof is by a key that the manifest lists for something else, or that a key of others has signed in
  * the deployment's name; undefined if none is.
  */
 function misuseOf(manifest: KeyManifest, { piece, by }: Claim): Partial<Findings> | undefined {
   for (const proof of by) {
+    if (!('key' in proof)) continue;
     const key = keyOf(manifest, proof);
     const role = roleOf(proof);
-    if (!key && proof.type === 'signature' && isOwnName(manifest, proof.issuer)) {
-      const why = 'signed in the name of the deployment itself, with a key that the key manifest does not list';
-      return contradiction(piece, new VerificationError('issuer_key_not_trusted', why));
-    }
-    if (!key || key.role === role) continue;
+    if (key ? key.role === role : !isOwn(manifest, proof)) continue;
     const code = role === 'issuer' ? 'issuer_key_not_trusted' : 'log_key_not_trusted';
-    const why = `signed with the key ${key.keyId}, which the key manifest lists as ${key.role} key, not as ${role} key`;
+    const why = key
+      ? `signed with the key ${key.keyId}, which the key manifest lists as ${key.role} key, not as ${role} key`
+      : 'signed in the name of the deployment itself, with a key that the key manifest does not list';
     return contradiction(piece, new VerificationError(code, why));
   }
   return undefined;

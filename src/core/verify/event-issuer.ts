@@ -12,7 +12,7 @@ import { contradiction, type Findings, missing, notCovered } from './verdict.js'
  * statement may be another's; then that statement says who issued it. Where a statement stands beside an event, the
  * statement is checked against the pin and the event against the statement.
  * @param pin undefined if the caller pinned no issuer
- * @param logIssuer who signs for the event's log, where that is known
+ * @param logIssuer who signs for the event's log; undefined if the log does not say that
  * @param isSpoken whether the signature of this entry, a statement, was checked
  */
 export function eventIssuerFindings(
@@ -30,7 +30,13 @@ export function eventIssuerFindings(
   const names = [pin].flat();
   const own = names.filter((name) => tenancyOfIssuer(name) === tenancy);
   if (own.length > 0) {
-    if (logIssuer === undefined || own.some((name) => isIssuerOfService(name, logIssuer))) return {};
+    if (own.some((name) => isIssuerOfService(name, logIssuer))) return {};
+    if (logIssuer === undefined)
+      return notCovered(
+        piece,
+        'unproven',
+        'its log does not say of which service it is, and anybody can name a tenancy',
+      );
     const why = `its log is of ${logIssuer}, which is not the service of the issuer ${pinText(pin)}`;
     return notCovered(piece, 'unproven', `${why}; if that service has moved, pin its other name too`);
   }

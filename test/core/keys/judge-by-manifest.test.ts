@@ -17,6 +17,8 @@ const keyOf = (role: string, state: string, from: KeyManifest = manifest) => {
 const revoked = keyOf('issuer', 'revoked');
 const receipts = keyOf('statement_receipt', 'active');
 
+const UNLISTED = { thumbprint: '00'.repeat(32) };
+
 const signature = (key = revoked): Proof => ({ type: 'signature', issuer_pinned: true, key });
 const inclusion = (more: object = {}, key = receipts): Proof => ({
   type: 'inclusion',
@@ -51,7 +53,7 @@ describe('a verdict under a key manifest', () => {
       [signature(), inclusion({ vds: 3 }, keyOf('seal', 'active'))],
       [signature(), inclusion({ log: { subject: 'log/another' } })],
       [signature(), inclusion({ log: {} })],
-      [signature(), inclusion({}, { thumbprint: '00'.repeat(32) })],
+      [signature(), inclusion({ log: { subject: 'log/another' } }, UNLISTED)],
     ]) {
       const verdict = judge(by);
       expect([verdict.outcome, verdict.claims]).toEqual(['incomplete', []]);
@@ -115,8 +117,7 @@ describe('a verdict under a key manifest', () => {
   });
 
   it('refuses a statement in the deployment’s own name by a key that it does not list, and not one in another name', () => {
-    const foreign = { thumbprint: '00'.repeat(32) };
-    const by = (issuer: string): Proof => ({ type: 'signature', issuer, issuer_pinned: true, key: foreign });
+    const by = (issuer: string): Proof => ({ type: 'signature', issuer, issuer_pinned: true, key: UNLISTED });
     for (const name of [manifest.issuer, `${manifest.issuer}:0199c2d0-0000-7000-8000-00000000000a`]) {
       const own = judge([by(name), inclusion()]);
       expect([own.outcome, own.contradictions.map(({ code }) => code)]).toEqual([
@@ -125,6 +126,35 @@ describe('a verdict under a key manifest', () => {
       ]);
     }
     expect(judge([by('did:web:partner.example'), inclusion()]).outcome).toBe('verified');
+  });
+
+  it('refuses a receipt or a seal of a log of the deployment by a key that it does not list, and not of another log', () => {
+    const seal = (log: object): Proof => ({
+      type: 'seal',
+      log,
+      vds: 3,
+      tree_size: '1',
+      sealed_at: '',
+      key: UNLISTED,
+    });
+    const peak = (log: object) => inclusion({ vds: 3, signed: 'peak', log }, UNLISTED);
+    const tenancy = 'tenant/0199c2d0-0000-7000-8000-00000000000a';
+    for (const by of [
+      inclusion({}, UNLISTED),
+      inclusion({ log: { subject: `${LOG}.2` } }, UNLISTED),
+      peak({ issuer: 'https://archive.example', subject: tenancy }),
+      peak({ issuer: 'https://archive.example/', subject: tenancy }),
+      seal({ issuer: 'https://archive.example', subject: tenancy }),
+    ]) {
+      const { outcome, claims, contradictions } = judge([by]);
+      expect([outcome, claims, contradictions.map(({ code }) => code)]).toEqual([
+        'refused',
+        [],
+        ['log_key_not_trusted'],
+      ]);
+    }
+    for (const log of [{ issuer: 'https://partner.example', subject: tenancy }, { issuer: 'a partner' }, {}])
+      expect(judge([peak(log)]).contradictions).toEqual([]);
   });
 
   it('does not let a stolen receipt key say when something was', () => {
