@@ -13,9 +13,10 @@ const MODE = 0o644;
  * Remembers the newest key manifest in a folder, in one file for each keys log.
  * @throws {UsageError} when what the folder has of that log cannot be read, or nothing can be written there
  * @throws {VerificationError} `manifest_older` when a newer one was seen before; `manifest_invalid` when another one with
- * the same number was
+ *   the same number was, or one that these do not follow
  */
-export async function rememberManifest(state: string, newest: Pick<RootTrust, 'manifest' | 'bytes'>): Promise<void> {
+export async function rememberManifest(state: string, { history }: Pick<RootTrust, 'history'>): Promise<void> {
+  const newest = history.at(-1)!;
   const { subject, number } = newest.manifest;
   const path = join(state, `${subject.replace(/[^A-Za-z0-9-]/g, '_')}.key-manifest`);
   const seen = await readFile(path).catch((error: NodeJS.ErrnoException) => {
@@ -24,7 +25,7 @@ export async function rememberManifest(state: string, newest: Pick<RootTrust, 'm
     return undefined;
   });
   const before = seen && readSeen(new Uint8Array(seen), path);
-  if (before) checkNotBefore(newest, before);
+  if (before) checkNotBefore(history, before);
   if (before?.manifest.number === number) return;
   try {
     await mkdir(state, { recursive: true });

@@ -26,7 +26,7 @@ interface FollowedManifests {
   readonly rootThumbprint: Uint8Array;
 }
 
-function verified(bytes: Uint8Array, { rootThumbprint }: FollowedManifests): Promise<TrustedKeyManifest> {
+function verified(bytes: Uint8Array, { rootThumbprint }: FollowedManifests): Promise<readonly TrustedKeyManifest[]> {
   return verifyKeyManifests(decodeKeyManifests(bytes), rootThumbprint, nodeVerify);
 }
 
@@ -34,7 +34,7 @@ function verified(bytes: Uint8Array, { rootThumbprint }: FollowedManifests): Pro
 async function lastSeen(of: FollowedManifests, kept: KeptFiles): Promise<TrustedKeyManifest | undefined> {
   const bytes = await kept.read(MANIFEST);
   try {
-    return bytes && (await verified(bytes, of));
+    return bytes && (await verified(bytes, of)).at(-1);
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     throw new StateDamaged(`the saved key manifest does not verify with this root: ${error.message} [${error.code}]`);
@@ -43,7 +43,7 @@ async function lastSeen(of: FollowedManifests, kept: KeptFiles): Promise<Trusted
 
 /**
  * Looks at the key manifest that a service publishes: the root key must vouch for it, and its number must not be lower than
- * one that was seen. Then it is remembered. Resolves with it.
+ * one that was seen, nor may it be of another history. Then it is remembered. Resolves with it.
  * @throws {VerificationError} if it is older than one that was seen, a second one of the same number, gone, or not the
  *   root key's
  * @throws {StateDamaged} if the saved manifest is damaged
@@ -55,10 +55,10 @@ export async function followKeyManifest(of: FollowedManifests, kept: KeptFiles):
   if (!bytes && seen) throw new VerificationError('manifest_older', 'the key manifest is gone: a rollback');
   if (!bytes) throw new LogUnreachable(`${of.url}${MANIFEST_URL} is missing`);
   try {
-    const newest = await verified(bytes, of);
-    if (seen) checkNotBefore(newest, seen);
+    const given = await verified(bytes, of);
+    if (seen) checkNotBefore(given, seen);
     await kept.write(MANIFEST, bytes);
-    return newest;
+    return given.at(-1)!;
   } catch (error) {
     // Together with the saved manifest that it contradicts, this file proves what the service did.
     if (error instanceof VerificationError) await kept.alarm(MANIFEST, bytes);

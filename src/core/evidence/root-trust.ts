@@ -1,4 +1,3 @@
-import { equalBytes } from '../bytes.js';
 import { keyThumbprint } from '../cose/cose-key.js';
 import type { PublicJwk } from '../cose/public-key.js';
 import type { VerifySignature } from '../cose/signature.js';
@@ -8,6 +7,7 @@ import type { KeyManifest } from '../keys/key-manifest.js';
 import {
   areUnderRoot,
   decodeKeyManifests,
+  joinKeyManifests,
   manifestJwks,
   type TrustedKeyManifest,
   verifyKeyManifests,
@@ -20,8 +20,8 @@ import type { EvidenceVerdict } from './verify-evidence.js';
 /** The newest of the manifests that were given, under the root key of the fingerprint. */
 export interface RootTrust {
   readonly manifest: KeyManifest;
-  /** The manifest itself, as the keys log holds it. */
-  readonly bytes: Uint8Array;
+  /** Every manifest that was given and that the root key vouches for, in rising order; the newest is the last. */
+  readonly history: readonly TrustedKeyManifest[];
   /** Where it was found. */
   readonly source: ManifestSource;
   /** Keys of statement logs, tenancy logs and their seals, revoked ones too: the verdict is judged by the manifest. */
@@ -40,32 +40,32 @@ const OTHER_ROOT = 'has a key manifest of another root key, which is not used';
  * @param thumbprint RFC 9679 SHA-256 thumbprint of the root key
  * @param sources at least one
  * @throws {UsageError} when there is none
- * @throws {VerificationError} when none is the root key's, when the signature of one of its own is wrong, or when it signed
- *   two manifests with one number
+ * @throws {VerificationError} when none is the root key's, when the signature of one of its own is wrong, or when they are
+ *   not of one history
  */
 export async function trustRoot(
   thumbprint: Uint8Array,
   sources: readonly ManifestSource[],
   verifySignature?: VerifySignature,
 ): Promise<RootTrust> {
-  let newest: (TrustedKeyManifest & { readonly source: ManifestSource }) | undefined;
   const read = await Promise.all(
     sources.map(async (source) => ({ source, manifests: await named(source, () => decodeKeyManifests(source.bytes)) })),
   );
   const own = read.filter(({ manifests }) => areUnderRoot(manifests, thumbprint));
-  for (const { source, manifests } of own.length === 0 ? read : own) {
-    const verified = await named(source, () => verifyKeyManifests(manifests, thumbprint, verifySignature));
-    const found = { ...verified, source };
-    const { number } = found.manifest;
-    if (number === newest?.manifest.number && !equalBytes(found.bytes, newest.bytes))
-      throw new VerificationError('manifest_invalid', `the root key has signed two key manifests ${number}`);
-    if (!newest || number > newest.manifest.number) newest = found;
-  }
+  const chains = await Promise.all(
+    (own.length === 0 ? read : own).map(async ({ source, manifests }) => ({
+      source,
+      chain: await named(source, () => verifyKeyManifests(manifests, thumbprint, verifySignature)),
+    })),
+  );
+  const history = joinKeyManifests(chains.map(({ chain }) => chain));
+  const newest = history.at(-1);
   if (!newest) throw new UsageError('the evidence contains no key manifest');
-  const { manifest, bytes, source } = newest;
+  const { manifest } = newest;
+  const { source } = chains.find(({ chain }) => chain.at(-1)!.manifest.number === manifest.number)!;
   return {
     manifest,
-    bytes,
+    history,
     source,
     logKeys: manifestJwks(manifest, ['statement_receipt', 'seal'], EVERY_STATE),
     issuerKeys: manifestJwks(manifest, ['issuer'], EVERY_STATE),

@@ -18,11 +18,9 @@ const SIGN1_START = 0xc0 + SIGN1_TAG;
 const UNDERSTOOD = [Header.alg, Header.contentType, Header.kid, Header.claims];
 
 /** A manifest whose root is trusted and whose signature is checked. */
-export interface TrustedKeyManifest {
-  readonly manifest: KeyManifest;
+export interface TrustedKeyManifest extends Pick<ReadKeyManifest, 'manifest' | 'signer' | 'bytes'> {
   /** SHA-256 of the manifest as the keys log holds it. */
   readonly hash: Uint8Array;
-  readonly bytes: Uint8Array;
 }
 
 /**
@@ -64,12 +62,18 @@ async function checkSignature(
   });
 }
 
-function trusted({ manifest, bytes }: ReadKeyManifest): TrustedKeyManifest {
-  return { manifest, bytes, hash: sha256(bytes) };
+function trusted({ manifest, signer, bytes }: ReadKeyManifest): TrustedKeyManifest {
+  return { manifest, signer, bytes, hash: sha256(bytes) };
 }
 
-function isBy(read: ReadKeyManifest, thumbprint: Uint8Array): boolean {
-  return equalBytes(keyThumbprint(read.signer), thumbprint);
+function isBy({ signer }: Pick<ReadKeyManifest, 'signer'>, thumbprint: Uint8Array): boolean {
+  return equalBytes(keyThumbprint(signer), thumbprint);
+}
+
+function requireRoot(read: Pick<ReadKeyManifest, 'manifest' | 'signer'>, thumbprint: Uint8Array): void {
+  if (isBy(read, thumbprint)) return;
+  const what = `key manifest ${read.manifest.number}`;
+  throw new VerificationError('root_not_trusted', `${what} is not signed by the root key of its time`);
 }
 
 /** Whether one of these manifests names the root key as its signer. No signature is checked. */
@@ -77,22 +81,29 @@ export function areUnderRoot(manifests: readonly ReadKeyManifest[], rootThumbpri
   return manifests.some((each) => isBy(each, rootThumbprint));
 }
 
-function checkFollows(read: ReadKeyManifest, before: TrustedKeyManifest): void {
-  const { number, previous, subject } = read.manifest;
+/**
+ * Checks what two manifests of one history must agree on, whatever lies between them.
+ * @throws {VerificationError} `manifest_older`, `manifest_invalid`
+ */
+export function checkFollows(
+  { manifest }: Pick<ReadKeyManifest, 'manifest'>,
+  before: Pick<TrustedKeyManifest, 'manifest' | 'hash'>,
+): void {
+  const { number, previous, subject, issuedAtMs, firstIssuedAtMs } = manifest;
   const last = before.manifest;
-  if (number <= last.number)
-    throw new VerificationError('manifest_older', `key manifest ${number} comes after ${last.number}`);
-  if (subject !== last.subject)
-    throw new VerificationError(
-      'manifest_invalid',
-      `key manifest ${number} belongs to another deployment than key manifest ${last.number}`,
-    );
+  const [later, earlier] = [`key manifest ${number}`, `key manifest ${last.number}`];
+  const refuse = (why: string) => new VerificationError('manifest_invalid', why);
+  if (number <= last.number) throw new VerificationError('manifest_older', `${later} comes after ${last.number}`);
+  if (subject !== last.subject) throw refuse(`${later} belongs to another deployment than ${earlier}`);
   if (number === last.number + 1 && !(previous && equalBytes(previous, before.hash)))
-    throw new VerificationError('manifest_invalid', `key manifest ${number} does not follow manifest ${last.number}`);
+    throw refuse(`${later} does not follow manifest ${last.number}: the root key has signed two histories`);
+  if (issuedAtMs < last.issuedAtMs) throw refuse(`${later} was made before ${earlier}`);
+  if (firstIssuedAtMs !== last.firstIssuedAtMs)
+    throw refuse(`${later} and ${earlier} do not agree on when the first manifest was made`);
 }
 
 /**
- * Checks manifests against the thumbprint of a root key, and resolves with the newest. Each rotation of the root in between
+ * Checks manifests against the thumbprint of a root key, and resolves with them in rising order, the newest last. Each rotation of the root in between
  * has to be there: the manifest that names the new root, signed by the old one. Manifests before the first that this root
  * signed are not looked at.
  * @param manifests as `decodeKeyManifests` returns them
@@ -102,27 +113,53 @@ export async function verifyKeyManifests(
   manifests: readonly ReadKeyManifest[],
   rootThumbprint: Uint8Array,
   verifySignature?: VerifySignature,
-): Promise<TrustedKeyManifest> {
+): Promise<readonly TrustedKeyManifest[]> {
   const first = manifests.findIndex((each) => isBy(each, rootThumbprint));
   if (first < 0)
     throw new VerificationError(
       'root_not_trusted',
       'the key manifest is not signed by the root key that has this fingerprint',
     );
-  let newest: TrustedKeyManifest | undefined;
+  const chain: TrustedKeyManifest[] = [];
   for (const read of manifests.slice(first)) {
-    const root = newest ? keyThumbprint(newest.manifest.root) : rootThumbprint;
-    const { number } = read.manifest;
-    if (!isBy(read, root))
-      throw new VerificationError(
-        'root_not_trusted',
-        `key manifest ${number} is not signed by the root key of its time`,
-      );
-    if (newest) checkFollows(read, newest);
-    await checkSignature(read, number, verifySignature);
-    newest = trusted(read);
+    const before = chain.at(-1);
+    requireRoot(read, before ? keyThumbprint(before.manifest.root) : rootThumbprint);
+    if (before) checkFollows(read, before);
+    await checkSignature(read, read.manifest.number, verifySignature);
+    chain.push(trusted(read));
   }
-  return newest!;
+  return chain;
+}
+
+/**
+ * Puts what `verifyKeyManifests` resolved with for several files into one order. A root key signs one history: manifests
+ * that cannot be of one are refused, whichever of them is the newest.
+ * @throws {VerificationError} `manifest_invalid`, `root_not_trusted`
+ */
+export function joinKeyManifests(chains: readonly (readonly TrustedKeyManifest[])[]): readonly TrustedKeyManifest[] {
+  const joined: TrustedKeyManifest[] = [];
+  for (const each of chains.flat().sort((one, other) => one.manifest.number - other.manifest.number)) {
+    const before = joined.at(-1);
+    if (before?.manifest.number === each.manifest.number) {
+      requireSame(each, before);
+      continue;
+    }
+    if (before) {
+      requireRoot(each, keyThumbprint(before.manifest.root));
+      checkFollows(each, before);
+    }
+    joined.push(each);
+  }
+  return joined;
+}
+
+/** @throws {VerificationError} `manifest_invalid` if two manifests of one number are not the same one */
+export function requireSame(
+  one: Pick<ReadKeyManifest, 'manifest' | 'bytes'>,
+  other: Pick<ReadKeyManifest, 'bytes'>,
+): void {
+  if (equalBytes(one.bytes, other.bytes)) return;
+  throw new VerificationError('manifest_invalid', `the root key has signed two key manifests ${one.manifest.number}`);
 }
 
 /**

@@ -15,6 +15,7 @@ import { certifyTenancyKey, verifyTenancyKey } from '../../../src/core/keys/tena
 import {
   decodeKeyManifests,
   encodeKeyManifests,
+  joinKeyManifests,
   manifestJwks,
   verifyKeyManifests,
   verifyNextKeyManifest,
@@ -97,7 +98,7 @@ describe('a key manifest', () => {
   });
 
   it('is trusted by the fingerprint of its root, and across a rotation that the old root signed', async () => {
-    const newest = await verifyKeyManifests(read(...bytesOf), thumbprint, nodeVerify);
+    const newest = (await verifyKeyManifests(read(...bytesOf), thumbprint, nodeVerify)).at(-1)!;
     expect(newest.manifest.number).toBe(3);
     expect(await trust([bytesOf[1], bytesOf[2]])).toBe('accepted');
     expect(await trust([bytesOf[2]], keyThumbprint(next.publicKey))).toBe('accepted');
@@ -114,9 +115,9 @@ describe('a key manifest', () => {
 
   it('is refused when it does not follow the one before', async () => {
     const one = { ...readKeyManifest(bytesOf[0]).manifest };
-    const before = await verifyKeyManifests(read(bytesOf[0]), thumbprint);
+    const [before] = await verifyKeyManifests(read(bytesOf[0]), thumbprint);
     const after = async (manifest: KeyManifest, by = old) =>
-      codeOf(async () => verifyNextKeyManifest(before, await signKeyManifest(manifest, by)));
+      codeOf(async () => verifyNextKeyManifest(before!, await signKeyManifest(manifest, by)));
     const fitting = nextManifest(one, sha256(bytesOf[0]), old.publicKey);
     expect(await after(fitting)).toBe('accepted');
     expect(await after({ ...fitting, previous: sha256(bytesOf[1]) })).toBe('manifest_invalid');
@@ -124,6 +125,38 @@ describe('a key manifest', () => {
     expect(await after({ ...fitting, subject: 'log/another' })).toBe('manifest_invalid');
     expect(await after(one)).toBe('manifest_older');
     expect(await after(fitting, stranger)).toBe('root_not_trusted');
+  });
+
+  it('is of one history, in however many files it was given', async () => {
+    const [one, two] = [bytesOf[0], bytesOf[1]].map((bytes) => readKeyManifest(bytes).manifest) as [
+      KeyManifest,
+      KeyManifest,
+    ];
+    const chain = async (...manifests: Uint8Array[]) => verifyKeyManifests(read(...manifests), thumbprint);
+    const joined = async (...files: Uint8Array[][]) =>
+      joinKeyManifests(await Promise.all(files.map((each) => chain(...each))));
+    const withTwo = async (change: Partial<KeyManifest>, by = old) =>
+      codeOf(async () =>
+        joined([bytesOf[1], bytesOf[2]], [bytesOf[0]], [await signKeyManifest({ ...two, ...change }, by)]),
+      );
+    const all = await joined([bytesOf[1], bytesOf[2]], [bytesOf[0]], [bytesOf[0], bytesOf[1]]);
+    expect(all.map(({ manifest }) => manifest.number)).toEqual([1, 2, 3]);
+
+    expect(await withTwo({ issuedAtMs: two.issuedAtMs + 1 }), 'a second one of its number').toBe('manifest_invalid');
+    expect(await withTwo({ number: 4, previous: sha256(bytesOf[1]) }), 'after its root was rotated away').toBe(
+      'root_not_trusted',
+    );
+    const beside = async (change: Partial<KeyManifest>) =>
+      codeOf(async () => joined([bytesOf[0]], [await signKeyManifest({ ...two, ...change }, old)]));
+    expect(await beside({})).toBe('accepted');
+    expect(await beside({ previous: sha256(bytesOf[1]) }), 'after another first one').toBe('manifest_invalid');
+    expect(await beside({ number: 9, subject: 'log/another' }), 'of another keys log').toBe('manifest_invalid');
+    expect(await beside({ number: 9, issuedAtMs: one.issuedAtMs - 1, firstIssuedAtMs: one.issuedAtMs - 1 })).toBe(
+      'manifest_invalid',
+    );
+    expect(await beside({ number: 9, firstIssuedAtMs: one.issuedAtMs - 1 }), 'with another beginning').toBe(
+      'manifest_invalid',
+    );
   });
 
   it('is refused in every other form of the same content', async () => {

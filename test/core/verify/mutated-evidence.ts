@@ -395,7 +395,7 @@ async function otherKinds(): Promise<Kinds> {
           keyThumbprint(root.publicKey),
           verifySignature,
         );
-        const facts = { payload_hash: toHex(read.hash) };
+        const facts = { payload_hash: toHex(read.at(-1)!.hash) };
         return { claims: [{ kind: 'log', piece: 'manifest', facts, by: [] }] };
       },
     },
