@@ -19,6 +19,7 @@ import {
   sampleAssetEvent,
   sampleAttributes,
   sampleStatement,
+  secondStatementLogReceipt,
   statementLogReceipt,
 } from '../core/verify/sample-transparent-statement.js';
 import { verifyRig } from './verify-rig.js';
@@ -222,7 +223,7 @@ describe('vcon-archivist verify of a receipt', () => {
     ]);
     const files = [
       file('2.json', JSON.stringify(log.events[2])),
-      file('r-other.cose', await statementLogReceipt(other)),
+      file('r-other.cose', await secondStatementLogReceipt(other)),
       file('r5.cose', await log.receipt(5)),
       file('call.json', SAMPLE_VCON),
       file('one.cose', one),
@@ -264,11 +265,12 @@ describe('vcon-archivist verify of a receipt', () => {
 describe('vcon-archivist verify of an evidence bundle', () => {
   it('needs one statement about the vCon, and every statement to hold', async () => {
     const vcon = file('call.vcon.json', SAMPLE_VCON);
-    const transparent = async (content: Uint8Array) => {
+    const transparent = async (content: Uint8Array, receiptOf = statementLogReceipt) => {
       const statement = await sampleStatement(sampleAttributes(content));
-      return assembleTransparentStatement(statement, { rfc9162Receipt: await statementLogReceipt(statement) });
+      return assembleTransparentStatement(statement, { rfc9162Receipt: await receiptOf(statement) });
     };
-    const [about, earlier] = [await transparent(SAMPLE_VCON), await transparent(new Uint8Array(1))];
+    const about = await transparent(SAMPLE_VCON);
+    const earlier = await transparent(new Uint8Array(1), secondStatementLogReceipt);
     const bundle = (files: Record<string, Uint8Array>) => file('evidence.zip', zipSync(files));
     const good = { '1/transparent-statement.cose': earlier, '2/transparent-statement.cose': about };
     expect((await verify(vcon, bundle(good))).exitCode, 'without an index').toBe(3);

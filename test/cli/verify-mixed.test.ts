@@ -11,6 +11,7 @@ import { tenancyLogSubject } from '../../src/core/receipt/log-claims.js';
 import type { EventDocument } from '../../src/core/statement/event-document.js';
 import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
 import { encodeVkey, NoteKeyType } from '../../src/core/tlog/signed-note.js';
+import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import {
   logged,
   SAMPLE_ISSUER,
@@ -21,6 +22,7 @@ import {
   sampleAttributes,
   sampleSigners,
   sampleStatement,
+  secondStatementLogReceipt,
   statementLogReceipt,
 } from '../core/verify/sample-transparent-statement.js';
 import { commandLine } from '../support/command-line.js';
@@ -134,7 +136,7 @@ describe('evidence from before and after a move of the service', () => {
     const moved = SAMPLE_ISSUER.replace('archive.example', 'moved.example');
     const old = file('old.cose', await withoutEvent());
     const bytes = await sampleStatement(sampleAttributes(SAMPLE_VCON), sampleSigners.issuer, moved);
-    const rfc9162Receipt = await statementLogReceipt(bytes);
+    const rfc9162Receipt = await secondStatementLogReceipt(bytes);
     const fresh = file('fresh.cose', assembleTransparentStatement(bytes, { rfc9162Receipt }));
     const { event, mmrReceipt } = await logged(sampleAssetEvent(sampleAttributes(SAMPLE_VCON, { step: '2' })));
     const files = [
@@ -282,5 +284,60 @@ describe('a subject that only looks like a vCon’s', () => {
     );
     expect(out).toContain('-000000000001\\u200b');
     expect(out).not.toMatch(/^ {4}vCon /m);
+  });
+});
+
+describe('evidence of two histories of one log', () => {
+  const OTHER_EVENT = 'assets/0192e8f5-1111-7000-8000-000000000001/events/0192e8f5-2222-7000-8000-000000000099';
+  const SECOND = sampleSealedLog({
+    leaves: 8,
+    event: (leaf) => (leaf === 5 ? { operation: 'Other', identity: OTHER_EVENT } : {}),
+  });
+  const FIRST = sampleSealedLog({ leaves: 8 });
+  const refusals = (out: string) => codes(out).filter((code) => code !== 'consistency_invalid');
+  const both = async (...files: string[]) => {
+    const { out, exitCode } = await verify(...files);
+    return [exitCode, codes(out).length > 0, refusals(out)];
+  };
+  const alone = async (...files: string[]) => (await verify(...files)).exitCode;
+
+  it('is refused if two statements have one place', async () => {
+    const one = file('two/one.cose', await withoutEvent());
+    const other = file('two/other.cose', await withoutEvent(TAMPERED));
+    expect([await alone(one), await alone(other)]).toEqual([0, 0]);
+    expect(await both(one, other)).toEqual([1, true, []]);
+  });
+
+  it('is refused if two events have one place', async () => {
+    const files = async (name: string, log: typeof FIRST) => [
+      file(`two/${name}.json`, json(log.events[5])),
+      file(`two/${name}.cose`, await log.receipt(5)),
+    ];
+    const [one, other] = [await files('first', FIRST), await files('second', SECOND)];
+    expect([await alone(...one), await alone(...other)]).toEqual([0, 0]);
+    expect(await both(...one, ...other)).toEqual([1, true, []]);
+  });
+
+  it('is refused if no copy of the log extends the other, and verifies if one does', async () => {
+    const copy = async (name: string, log: typeof FIRST, leaves: number) => {
+      const [first] = [file(`${name}/massifs/0000000000000000.log`, log.massif(0, Math.min(leaves, 4)))];
+      file(`${name}/massifseals/0000000000000000.sth`, await log.seal(Math.min(leaves, 4)));
+      if (leaves > 4) {
+        file(`${name}/massifs/0000000000000001.log`, log.massif(1, leaves));
+        file(`${name}/massifseals/0000000000000001.sth`, await log.seal(leaves));
+      }
+      return dirname(dirname(first!));
+    };
+    const whole = await copy('copies/whole', FIRST, 8);
+    const shared = await copy('copies/shared', SECOND, 4);
+    const forked = await copy('copies/forked', SECOND, 7);
+    for (const each of [whole, shared, forked]) expect([each, await alone(each)]).toEqual([each, 0]);
+    for (const same of [shared, await copy('copies/older', FIRST, 7)])
+      expect([same, await alone(whole, same)]).toEqual([same, 0]);
+    for (const given of [
+      [whole, forked],
+      [forked, whole],
+    ])
+      expect(await both(...given)).toEqual([1, true, []]);
   });
 });

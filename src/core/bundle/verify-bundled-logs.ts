@@ -3,6 +3,7 @@ import { type BlobPath, parseBlobPath } from '../massif/blob-paths.js';
 import { tenancyOfLog } from '../receipt/log-claims.js';
 import type { EventDocument } from '../statement/event-document.js';
 import { tenancyOfEvent } from '../verify/event-facts.js';
+import { holding } from '../verify/one-history.js';
 import { sealProof } from '../verify/proofs.js';
 import { createVerdict, type Findings, failure, findingsOf, notCovered } from '../verify/verdict.js';
 import { eventCommit } from '../verify/verify-event.js';
@@ -99,7 +100,7 @@ async function verifyRun(run: readonly BundledMassif[], trust: ReceiptTrust): Pr
     if (!(error instanceof VerificationError)) throw error;
     return { proven, findings: createVerdict(...findings, failure(halfAtFault(run[proven.length]!, error), error)) };
   }
-  return { proven, findings: createVerdict(...findings, logClaim(run[0]!, proven.at(-1)!)) };
+  return { proven, findings: createVerdict(...findings, logClaim(run[0]!, proven)) };
 }
 
 /** Which of the two files an error is about. */
@@ -112,8 +113,11 @@ async function checkSealReceipts({ massif, seal }: ProvenMassif, trust: ReceiptT
   return {};
 }
 
-function logClaim({ tenancy, number }: BundledMassif, last: ProvenMassif): Partial<Findings> {
+function logClaim({ tenancy, number }: BundledMassif, proven: readonly ProvenMassif[]): Partial<Findings> {
+  const last = proven.at(-1)!;
   const { massif, seal } = last;
+  const over = async (size: bigint) =>
+    proven.find(({ massif: each }) => size > each.firstNode && size <= each.size)?.massif;
   const facts = {
     first_massif: String(number),
     last_massif: String(massif.index),
@@ -121,7 +125,7 @@ function logClaim({ tenancy, number }: BundledMassif, last: ProvenMassif): Parti
   };
   const piece = `log/tenant/${tenancy}`;
   return createVerdict(
-    { claims: [{ kind: 'log', piece, facts, by: [sealProof(seal)] }] },
+    { claims: [{ kind: 'log', piece, facts, by: [holding(sealProof(seal), seal, massif, over)] }] },
     notCovered(piece, 'by_design', TRIE, ['trie_keys', 'trie_extra_bytes', 'trie_idtimestamps']),
     unsealedNodes(piece, last),
   );

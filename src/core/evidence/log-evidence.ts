@@ -1,7 +1,9 @@
 import { VerificationError } from '../errors.js';
+import type { Massif } from '../massif/read-massif.js';
 import { tenancyOfLog } from '../receipt/log-claims.js';
 import { type MmrState, readSeal } from '../receipt/seal.js';
-import type { Claim } from '../verify/claim.js';
+import type { Claim, SealProof } from '../verify/claim.js';
+import { holding } from '../verify/one-history.js';
 import { openHeader, sealedLeafProof, sealProof, type VerifiedSeal } from '../verify/proofs.js';
 import { checked, createVerdict, type Findings, findingsOf, notCovered } from '../verify/verdict.js';
 import { checkNotOlder } from '../verify/verify-consistency.js';
@@ -15,6 +17,7 @@ import {
   unsealedNodes,
   verifySealOfMassif,
 } from '../verify/verify-log.js';
+import { recomputeMassif } from '../verify/verify-massif.js';
 import type { ReceiptTrust } from '../verify/verify-receipt.js';
 import type { EvidenceFile } from './evidence-file.js';
 import type { GivenEvent } from './given-event.js';
@@ -49,8 +52,23 @@ export async function checkReplica(
       for (const event of events) await findEvent(event, proven);
     }
     const { massif, seal } = last!;
-    return createVerdict(logFindings(log.path, log.numbers[0]!, massif.index, [seal]), unsealedNodes(log.path, last!));
+    const proof = holding(sealProof(seal), seal, massif, massifsOf(log));
+    return createVerdict(
+      logFindings(log.path, log.numbers[0]!, massif.index, [{ seal, proof }]),
+      unsealedNodes(log.path, last!),
+    );
   });
+}
+
+/** Reads again what was proven: a log can be larger than memory. */
+function massifsOf({ numbers, read }: ReplicaLog): (size: bigint) => Promise<Massif | undefined> {
+  return async (size) => {
+    for (const number of numbers) {
+      const massif = recomputeMassif((await read(number)).massif);
+      if (size <= massif.size) return size > massif.firstNode ? massif : undefined;
+    }
+    return undefined;
+  };
 }
 
 /** Checks that a file belongs to the log and massif number that its path names: a swapped file could pass the other checks. */
@@ -81,8 +99,14 @@ async function findEvent(
 }
 
 /** Returns the claim about a log's files and, for several seals, the claim that newer states extend older ones. */
-function logFindings(piece: string, first: number, last: number, seals: readonly VerifiedSeal[]): Partial<Findings> {
-  const by = seals.map(sealProof);
+function logFindings(
+  piece: string,
+  first: number,
+  last: number,
+  sealed: readonly { readonly seal: VerifiedSeal; readonly proof: SealProof }[],
+): Partial<Findings> {
+  const seals = sealed.map(({ seal }) => seal);
+  const by = sealed.map(({ proof }) => proof);
   const [older, newer] = [seals[0]!, seals.at(-1)!];
   const massifs = { first_massif: String(first), last_massif: String(last) };
   const size = String(newer.state.size);
@@ -131,7 +155,10 @@ export async function checkLogFiles(
     const open = sealed.length < massifs.length ? notCovered(piece, 'unproven', 'no seal reaches the last massif') : {};
     const last = sealed.at(-1)!;
     const unsealed = unsealedNodes(piece, { massif: last, seal: newest });
-    return createVerdict(logFindings(piece, sealed[0]!.index, last.index, seals), open, unsealed);
+    const over = async (size: bigint) => sealed.find((massif) => size > massif.firstNode && size <= massif.size);
+    const proofs = seals.map((seal) => ({ seal, proof: sealProof(seal) }));
+    holding(proofs.at(-1)!.proof, newest, last, over);
+    return createVerdict(logFindings(piece, sealed[0]!.index, last.index, proofs), open, unsealed);
   });
 }
 

@@ -3,6 +3,7 @@ import { toHex } from '../bytes.js';
 import { readTransparentStatement } from '../statement/transparent-statement.js';
 import type { Claim } from '../verify/claim.js';
 import { documentFindings } from '../verify/match-document.js';
+import { historyFindings } from '../verify/one-history.js';
 import {
   checked,
   createVerdict,
@@ -111,7 +112,8 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
         'a list of keys, used only with the fingerprint of the root key, which checks it',
       ),
     );
-  const verdict = createVerdict(bundles, unwitnessed(createVerdict(found), trust));
+  const checkedAlone = createVerdict(bundles, unwitnessed(createVerdict(found), trust));
+  const verdict = createVerdict(checkedAlone, await historyFindings(checkedAlone.claims));
   const named = of('document').flatMap(namedDocument);
   return withDocuments(createVerdict(verdict, ...keyFindings(verdict, files), ...named), of('document'), trust);
 }

@@ -111,17 +111,24 @@ export async function sampleStatement(
 const others = Array.from({ length: 6 }, (_, at) => sha256(utf8(`other ${at}`)));
 /** The sample is leaf 4 of 7. */
 const PLACE = 4;
-const leavesWith = (leaf: Uint8Array) => [...others.slice(0, PLACE), leaf, ...others.slice(PLACE)];
+const leavesWith = (leaf: Uint8Array, place = PLACE) => [...others.slice(0, place), leaf, ...others.slice(place)];
 
-/** The receipt of a statement in a statement log of seven. */
+/** The receipt of a statement in a statement log of seven. Two statements of one log need two places, from 0 to 6. */
 export async function statementLogReceipt(
   statement: Uint8Array,
   signer: Signer = sampleSigners.statementLog,
   name = SAMPLE_STATEMENT_LOG,
+  place = PLACE,
 ): Promise<Uint8Array> {
-  const { nodes, peaks } = appendLeaves(rfc9162Parent, 0n, [], leavesWith(rfc9162Leaf(statementEntry(statement))));
-  const path = rfc9162InclusionPath(BigInt(PLACE), 7n, (node) => nodes[Number(node)]!);
-  return attachRfc9162Inclusion(await signRoot(rfc9162Root(peaks), 7n, signer, name), 7n, BigInt(PLACE), path);
+  const leaves = leavesWith(rfc9162Leaf(statementEntry(statement)), place);
+  const { nodes, peaks } = appendLeaves(rfc9162Parent, 0n, [], leaves);
+  const path = rfc9162InclusionPath(BigInt(place), 7n, (node) => nodes[Number(node)]!);
+  return attachRfc9162Inclusion(await signRoot(rfc9162Root(peaks), 7n, signer, name), 7n, BigInt(place), path);
+}
+
+/** A receipt of a second statement in the same log as `statementLogReceipt`. */
+export function secondStatementLogReceipt(statement: Uint8Array): Promise<Uint8Array> {
+  return statementLogReceipt(statement, sampleSigners.statementLog, SAMPLE_STATEMENT_LOG, PLACE + 1);
 }
 
 /** An event in a tenancy log of seven: with its place filled in, and its receipt. */

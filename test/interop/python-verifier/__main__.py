@@ -48,6 +48,7 @@ def judge(read, trust):
     try:
         files = read()
         findings = check.check_files(files, trust)
+        findings.one_history()
     except check.Unreadable as error:
         return {"outcome": "unreadable", "detail": str(error)}
     return {**findings.document(), "files": [{"file": each.path, "kind": each.kind} for each in files]}

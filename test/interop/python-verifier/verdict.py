@@ -1,9 +1,34 @@
 """What a check found, and the outcome that follows from it (docs/formats/verdict.md)."""
 
+import re
+
 from refusal import Refused
 
 # Nothing false was found, and nothing was proven.
 UNDECIDED = ("insufficient_data", "receipt_missing", "unsupported")
+
+
+UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+def log_of(log):
+    """What tells logs apart, whoever signs for them: the uuid in the name, and the generation after an open fork."""
+    name = log.get("subject")
+    if name is None:
+        return None
+    uuids = set(re.findall(UUID, name))
+    if len(uuids) != 1:
+        return name, log.get("issuer")
+    generation = re.fullmatch(rf"(?:tenant|log)/{UUID}\.([1-9][0-9]*)", name)
+    return uuids.pop(), generation and generation[1]
+
+
+def place_of(proof):
+    """The place in a log that a proof proves, or None."""
+    if proof["type"] != "inclusion" or "leaf_index" not in proof:
+        return None
+    log = log_of(proof["log"])
+    return log and (log, proof["vds"], proof["leaf_index"])
 
 
 class Findings:
@@ -40,6 +65,15 @@ class Findings:
         except Refused as error:
             self.refusal(piece, error)
             return None
+
+    def one_history(self):
+        """Refuses two entries in one place of a log."""
+        first = {}
+        for claim in self.claims:
+            for proof in claim["by"]:
+                place = place_of(proof)
+                if place is not None and first.setdefault(place, proof["leaf"]) != proof["leaf"]:
+                    self.refusal(claim["piece"], Refused("consistency_invalid", f"another entry has its place {place}"))
 
     @property
     def outcome(self):
