@@ -47,6 +47,8 @@ export function eventLeaf(event: EventDocument, hash: Sha256 = sha256): EventLea
     // No leaf covers the epoch: any other than the one in use would be a time that nobody committed to.
     if (epoch !== EPOCH) throw new TypeError(`its commitment epoch is not ${EPOCH}`);
     if (isAssetEvent(event)) for (const name of COVERED_MAPS) checkCoverable(event[name], name);
+    // Digits of a number that a double does not hold would not reach the leaf.
+    else if (event.attributes != null) checkCoverable(event.attributes, 'attributes');
     const leaf = isAssetEvent(event)
       ? assetEventLeaf(event, id, hash)
       : assetFreeLeaf(event, id, assetFreeExtraBytes(event), hash);

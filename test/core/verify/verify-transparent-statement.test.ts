@@ -402,6 +402,12 @@ describe('an attack on a transparent statement is refused by name:', () => {
       () => withEvent(() => ({ asset_attributes: { size: 7 } })),
     ],
     [
+      'a number in an attribute of an asset-free event, with a good receipt over what a double holds of it',
+      'tenancy_log_receipt',
+      'event_mismatch',
+      () => withOther(sampleAssetFreeEvent({ ...attributes, amount: 2 ** 53 } as never)),
+    ],
+    [
       'an event proven by the log of another tenancy',
       'tenancy_log_receipt',
       'log_mismatch',
