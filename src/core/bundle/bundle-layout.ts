@@ -38,7 +38,8 @@ export const TEXT_PATH = 'README.txt';
 export const PAGE_PATH = 'index.html';
 const LOG = 'log/';
 const LOG_ROOT = 'v1/mmrs/';
-const KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json|key-manifest(?:-\d+)?\.cbor)$/;
+const MANIFEST = /^keys\/key-manifest(?:-\d+)?\.cbor$/;
+const OTHER_KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json)$/;
 
 /** Copies of keys of several times, or of several issuers, are numbered from 2 on. */
 export const copyPath = (path: string, number: number): string =>
@@ -47,10 +48,13 @@ export const copyPath = (path: string, number: number): string =>
 /** Where a bundle's copy of the key manifests is, or a further one of another time. */
 export const manifestPath = (number = 1): string => copyPath('keys/key-manifest.cbor', number);
 
+/** Whether the copy of key manifests of some time belongs at a path. */
+export const isManifestPath = (path: string): boolean => MANIFEST.test(path);
+
 /** Returns what belongs at a path of a bundle; undefined when nothing does. */
 export function placeOf(path: string): BundlePlace | undefined {
   if (path === TEXT_PATH || path === PAGE_PATH) return { kind: 'explanation' };
-  if (KEYS_COPY.test(path)) return { kind: 'keys-copy' };
+  if (isManifestPath(path) || OTHER_KEYS_COPY.test(path)) return { kind: 'keys-copy' };
   if (path.startsWith(LOG)) {
     const blob = parseBlobPath(`${LOG_ROOT}${path.slice(LOG.length)}`);
     return blob && { kind: blob.kind };

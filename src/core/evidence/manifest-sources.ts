@@ -1,5 +1,6 @@
-import { manifestPath } from '../bundle/bundle-layout.js';
+import { isManifestPath, manifestPath } from '../bundle/bundle-layout.js';
 import type { EvidenceFile, EvidenceFolder } from './evidence-file.js';
+import type { EvidenceKind } from './evidence-kind.js';
 import { UsageError } from './usage-error.js';
 
 /** Where a service publishes its manifests. */
@@ -25,18 +26,18 @@ export async function manifestSources(files: readonly EvidenceFile[]): Promise<M
   const sources: ManifestSource[] = [];
   for (const { path: name, kind, bytes, folder } of files) {
     if (kind === 'key_manifest') sources.push({ name, bytes });
-    else if (folder) for (const copy of await copiesIn(name, folder)) sources.push(copy);
+    else if (folder) for (const copy of await copiesIn(name, kind, folder)) sources.push(copy);
   }
   return sources;
 }
 
-async function copiesIn(name: string, folder: EvidenceFolder): Promise<ManifestSource[]> {
-  const copies: ManifestSource[] = [];
-  for (;;) {
-    const bytes = await folder.file(manifestPath(copies.length + 1));
-    if (!bytes) return copies;
-    copies.push({ name, bytes });
-  }
+/** All of them, whatever numbers are left out: nothing signs the names of files. */
+async function copiesIn(name: string, kind: EvidenceKind, folder: EvidenceFolder): Promise<ManifestSource[]> {
+  const listed = kind === 'bundle' ? folder.files().then(Object.keys) : folder.replica().then(({ others }) => others);
+  // A folder that cannot be listed is refused by its check, with the reason.
+  const paths: readonly string[] = await listed.catch(() => [manifestPath()]);
+  const copies = await Promise.all(paths.filter(isManifestPath).map((path) => folder.file(path)));
+  return copies.flatMap((bytes) => (bytes ? [{ name, bytes }] : []));
 }
 
 /** Says first that a bundle cannot be opened: a key manifest beside it would not help. @throws {UsageError} */
