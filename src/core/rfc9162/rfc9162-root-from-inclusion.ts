@@ -20,7 +20,7 @@ export function rfc9162RootFromInclusion(
   parent: ParentHash = rfc9162Parent,
 ): Uint8Array {
   if (leafIndex < 0n || leafIndex >= treeSize) refuse('names a leaf that the tree does not have');
-  requireHashes('inclusion_path_invalid', 'an inclusion path', [leaf, ...path]);
+  for (const hashes of [[leaf], path]) requireHashes('inclusion_path_invalid', 'an inclusion path', hashes);
   let node = leafIndex;
   let last = treeSize - 1n;
   let root = leaf;
