@@ -1,7 +1,8 @@
 import { toBase64Url } from '../bytes.js';
 import type { CborMap, CborValue } from '../cose/cbor.js';
 import { coseKeyFromJwk, jwkFromCoseKey } from '../cose/cose-key.js';
-import { Claim, CONFIRMATION_KEY, Header, KeyParameter } from '../cose/labels.js';
+import { Claim, CONFIRMATION_KEY, KeyParameter } from '../cose/labels.js';
+import { protectedClaims } from '../cose/protected-claims.js';
 import type { PublicJwk } from '../cose/public-key.js';
 import type { Signer } from '../cose/signature.js';
 import type { Mutable } from '../mutable.js';
@@ -47,10 +48,13 @@ export interface ReadLogClaims {
   readonly claimedKey?: CborValue;
 }
 
-/** Reads claims at label 15 or, in older seals, at 13. */
+/**
+ * Reads claims at label 15 or, in older seals, at 13.
+ * @throws {VerificationError} `malformed` if both are there and name two logs or keys
+ */
 export function readLogClaims(header: CborMap): ReadLogClaims {
-  const claims = header.get(Header.claims) ?? header.get(Header.draftClaims);
-  if (!(claims instanceof Map)) return {};
+  const claims = protectedClaims(header);
+  if (!claims) return {};
   const [issuer, subject, confirmation] = [
     claims.get(Claim.issuer),
     claims.get(Claim.subject),

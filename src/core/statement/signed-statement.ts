@@ -1,7 +1,7 @@
 import { HASHES } from '../cose/algorithms.js';
 import type { CborMap, CborValue } from '../cose/cbor.js';
-import { equalCbor } from '../cose/equal-cbor.js';
 import { Claim, HASHED_STATEMENT_TYPE, Header } from '../cose/labels.js';
+import { protectedClaims } from '../cose/protected-claims.js';
 import { decodedSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import type { VconTemplate } from './vcon-template.js';
@@ -99,21 +99,6 @@ function eitherLabel(header: CborMap, final: number, draft: number): CborValue |
   return first ?? second ?? undefined;
 }
 
-const NAMING_CLAIMS = [Claim.issuer, Claim.subject, Claim.confirmation] as const;
-
-/** Claims at 15, or at 13. With both, they have to agree: one reader would believe the one and another the other. */
-function readClaims(header: CborMap): CborMap {
-  const [claims, drafted] = [header.get(Header.claims), header.get(Header.draftClaims)];
-  if (claims instanceof Map && drafted instanceof Map)
-    for (const label of NAMING_CLAIMS) {
-      const [said, draftSaid] = [claims.get(label), drafted.get(label)];
-      if (said === undefined || draftSaid === undefined || equalCbor(said, draftSaid)) continue;
-      throw new VerificationError('malformed', 'the claims at 13 and at 15 of a statement contradict each other');
-    }
-  const read = claims ?? drafted;
-  return read instanceof Map ? read : new Map();
-}
-
 function checkEnvelope(sign1: Sign1): void {
   for (const label of [Header.payloadHashAlg, Header.preimageContentType, Header.payloadLocation])
     if (sign1.unprotectedHeader.has(label))
@@ -148,7 +133,7 @@ export function readStatement(statement: Sign1Message): ReadStatement {
   const sign1 = decodedSign1(statement);
   checkEnvelope(sign1);
   const header = sign1.protectedHeader;
-  const claims = readClaims(header);
+  const claims: CborMap = protectedClaims(header) ?? new Map();
   const [issuer, subject, kid] = [claims.get(Claim.issuer), claims.get(Claim.subject), header.get(Header.kid)];
   const hashAlg = eitherLabel(header, Header.payloadHashAlg, Header.privatePayloadHashAlg);
   if (hashAlg !== undefined && typeof hashAlg !== 'number')

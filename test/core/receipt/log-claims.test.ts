@@ -9,16 +9,28 @@ const named = (subject: string) => logClaims({ issuer: 'https://log.example', su
 describe('what a log says of itself', () => {
   it('is read at label 15, and at 13 only where there is no 15', () => {
     const [standard, older] = [named('standard'), named('older')] as CborValue[];
-    expect(
-      readLogClaims(
-        new Map([
-          [13, older!],
-          [15, standard!],
-        ]),
-      ).subject,
-    ).toBe('standard');
+    expect(readLogClaims(new Map([[15, standard!]])).subject).toBe('standard');
     expect(readLogClaims(new Map([[13, older!]])).subject).toBe('older');
     expect(readLogClaims(new Map())).toEqual({});
+  });
+
+  it('names one log and one key: what 13 and 15 both say has to be equal', () => {
+    const both = (at13: CborValue, at15: CborValue) =>
+      readLogClaims(
+        new Map([
+          [13, at13],
+          [15, at15],
+        ]),
+      );
+    const whole = named('standard').set(8, new Map([[1, 'a key']]));
+    expect(both(named('standard'), whole).subject).toBe('standard');
+    expect(both(new Map([[1, 'https://log.example']]), whole).subject).toBe('standard');
+    for (const other of [
+      named('other'),
+      logClaims({ issuer: 'https://other.example', subject: 'standard' }),
+      named('standard').set(8, new Map([[1, 'another key']])),
+    ])
+      expect(() => both(other, whole)).toThrow('contradict each other');
   });
 
   it('names a tenancy by the one uuid in its subject, and none when there are two', () => {
