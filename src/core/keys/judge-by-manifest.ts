@@ -1,8 +1,8 @@
 import { fromHex, toBase64Url } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { firstName } from '../fork/log-generation.js';
-import { serviceDid } from '../statement/issuer-did.js';
-import type { Claim, InclusionProof, NamedLog, Proof } from '../verify/claim.js';
+import { isWithinDid, serviceDid } from '../statement/issuer-did.js';
+import type { Claim, DigestProof, InclusionProof, NamedLog, Proof } from '../verify/claim.js';
 import { contradiction, createVerdict, type Findings, missing, notCovered, type Verdict } from '../verify/verdict.js';
 import type { KeyManifest, ManifestKey } from './key-manifest.js';
 
@@ -21,9 +21,9 @@ function roleOf(proof: Proof): string {
   return proof.type === 'inclusion' && proof.vds === 1 ? 'statement_receipt' : 'seal';
 }
 
-/** Whether an issuer is the deployment, or one of its tenancies. */
+/** Whether an issuer is the deployment, or one of its tenancies, in whatever spelling of the same DID. */
 function isOwnName({ issuer: own }: KeyManifest, issuer: string | undefined): boolean {
-  return issuer === own || issuer?.startsWith(`${own}:`) === true;
+  return issuer !== undefined && isWithinDid(issuer, own);
 }
 
 /** Whether a log is the deployment's, by the service that it names or by a name that the manifest lists. */
@@ -152,12 +152,13 @@ function otherLogOf({ logs, number }: KeyManifest, { kind, by }: Claim): string 
     : undefined;
 }
 
-/** A document stays only where a claim stays whose covered bytes have its digest. */
+/** A document stays only where a claim stays that states its digest. */
 function withoutUnfounded(claims: readonly Claim[]): { readonly kept: Claim[]; readonly unfounded: Claim[] } {
-  const pieces = new Set(claims.map(({ piece }) => piece));
+  const states = ({ of, member }: DigestProof) =>
+    claims.some(({ piece, facts }) => piece === of && facts[member] !== undefined);
   const founded = claims.map((claim) => ({
     ...claim,
-    by: claim.by.filter((proof) => proof.type !== 'digest' || pieces.has(proof.of)),
+    by: claim.by.filter((proof) => proof.type !== 'digest' || states(proof)),
   }));
   const isFounded = ({ by }: Claim) => by.length > 0;
   return { kept: founded.filter(isFounded), unfounded: founded.filter((claim) => !isFounded(claim)) };

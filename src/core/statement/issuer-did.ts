@@ -13,6 +13,25 @@ export function issuerDid(publicUrl: string, tenantId: string): string {
   return `${serviceDid(publicUrl)}:${tenantId}`;
 }
 
+/** What a did:web names, part by part: a host may be written in capitals, and every character in percents. */
+function webParts(did: string): readonly string[] | undefined {
+  if (!did.startsWith('did:web:')) return undefined;
+  try {
+    const [host = '', ...path] = did.slice('did:web:'.length).split(':').map(decodeURIComponent);
+    return [host.toLowerCase(), ...path];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a DID is another one, or below it. Spellings that resolve to the same document are the same (did:web method). */
+export function isWithinDid(did: string, other: string): boolean {
+  if (did === other || did.startsWith(`${other}:`)) return true;
+  const [parts, outer] = [webParts(did), webParts(other)];
+  if (!parts || !outer) return false;
+  return outer.every((part, place) => part === parts[place]);
+}
+
 /** The uuid of the tenancy that an issuer's DID names; undefined for every other name. */
 export function tenancyOfIssuer(issuer: string | undefined): string | undefined {
   return TENANCY_ISSUER.exec(issuer ?? '')?.[1];

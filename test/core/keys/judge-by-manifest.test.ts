@@ -118,14 +118,21 @@ describe('a verdict under a key manifest', () => {
 
   it('refuses a statement in the deployment’s own name by a key that it does not list, and not one in another name', () => {
     const by = (issuer: string): Proof => ({ type: 'signature', issuer, issuer_pinned: true, key: UNLISTED });
-    for (const name of [manifest.issuer, `${manifest.issuer}:0199c2d0-0000-7000-8000-00000000000a`]) {
+    for (const name of [
+      manifest.issuer,
+      `${manifest.issuer}:0199c2d0-0000-7000-8000-00000000000a`,
+      manifest.issuer.replace('archive.example', 'ARCHIVE.example'),
+      manifest.issuer.replace('archive.example', 'archive%2eexample'),
+      `${manifest.issuer.replace('didweb', 'did%77eb')}:0199c2d0-0000-7000-8000-00000000000a`,
+    ]) {
       const own = judge([by(name), inclusion()]);
       expect([own.outcome, own.contradictions.map(({ code }) => code)]).toEqual([
         'refused',
         ['issuer_key_not_trusted'],
       ]);
     }
-    expect(judge([by('did:web:partner.example'), inclusion()]).outcome).toBe('verified');
+    for (const name of ['did:web:partner.example', 'did:web:archive.example', `${manifest.issuer}2`, 'did:web:%'])
+      expect([name, judge([by(name), inclusion()]).outcome]).toEqual([name, 'verified']);
   });
 
   it('refuses a receipt or a seal of a log of the deployment by a key that it does not list, and not of another log', () => {
@@ -272,15 +279,19 @@ describe('a verdict under a key manifest', () => {
       facts: {},
       by: [{ type: 'digest', of: 'statement', member: 'payload_hash' }],
     };
-    const of = (by: readonly Proof[]) =>
+    const facts = { payload_hash: '00' };
+    const of = (by: readonly Proof[], ...others: Claim[]) =>
       judgeByManifest(
-        createVerdict({ claims: [{ kind: 'statement', piece: 'statement', facts: {}, by }, document] }),
+        createVerdict({ claims: [{ kind: 'statement', piece: 'statement', facts, by }, ...others, document] }),
         manifest,
       );
     expect(of([signature(), inclusion()]).claims).toHaveLength(2);
     const unproven = of([signature()]);
     expect([unproven.outcome, unproven.claims]).toEqual(['incomplete', []]);
     expect(unproven.notCovered.map(({ piece }) => piece)).toEqual(['statement', 'vcon.json']);
+    // That a log holds the statement's bytes says nothing of what is in them.
+    const entry: Claim = { kind: 'entry', piece: 'statement', facts: {}, by: [inclusion({ tree_size: '9' })] };
+    expect(of([signature()], entry).claims).toEqual([entry]);
   });
 
   it('does not guess the order of a tenancy log and the manifests: it says what proves it, or that nothing does', () => {
