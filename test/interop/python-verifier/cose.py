@@ -33,6 +33,18 @@ class Sign1:
         return cbor.encode(["Signature1", self.protected_bytes, b"", payload])
 
 
+def claims_of(protected):
+    """Claims at 15, else at 13. What both say of issuer, subject and confirmation has to be equal."""
+    final, draft = protected.get(CLAIMS), protected.get(DRAFT_CLAIMS)
+    if isinstance(final, dict) and isinstance(draft, dict):
+        for label in (1, 2, 8):
+            if label in final and label in draft:
+                same = cbor.encode(final[label]) == cbor.encode(draft[label])
+                require(same, "malformed", "the claims at 13 and 15 contradict each other")
+    claims = final if final is not None else draft
+    return claims if isinstance(claims, dict) else {}
+
+
 def is_integer(value):
     return isinstance(value, int) and not isinstance(value, bool)
 

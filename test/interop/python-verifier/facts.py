@@ -1,5 +1,6 @@
 """Facts of covered bytes only (docs/formats/verdict.md)."""
 
+import re
 from datetime import datetime, timedelta
 
 import record
@@ -19,9 +20,8 @@ def rfc3339(unix_ms):
 
 
 def vcon_of(subject):
-    if isinstance(subject, str) and subject.startswith("vcon://") and len(subject) > 7 and "\n" not in subject:
-        return subject[7:]
-    return None
+    named = re.fullmatch("vcon://([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", subject, re.I | re.A) if isinstance(subject, str) else None
+    return named and named[1]
 
 
 def of_statement(statement):

@@ -27,8 +27,11 @@ CURVES = {
     "Ed25519": (6, 32, -8, "EdDSA", None),
 }
 ABSENT = object()
+# The numbers that name the curve as well (RFC 9864), and their names.
+NAMED_CURVE = {-7: (-9, "ESP256"), -35: (-51, "ESP384"), -36: (-52, "ESP512"), -8: (-19, "Ed25519")}
 RSA_ALGORITHMS = {"PS256": -37, "PS384": -38, "PS512": -39}
 _HASHES = {-7: hashes.SHA256, -35: hashes.SHA384, -36: hashes.SHA512,
+           -9: hashes.SHA256, -51: hashes.SHA384, -52: hashes.SHA512,
            -37: hashes.SHA256, -38: hashes.SHA384, -39: hashes.SHA512}
 _EC = {"P-256": ec.SECP256R1, "P-384": ec.SECP384R1, "P-521": ec.SECP521R1}
 
@@ -125,7 +128,7 @@ def _padded(value, width):
 def _curve_key(kid, crv, x, y, width, alg):
     members = {1: 1, -1: CURVES[crv][0], -2: _padded(x, width)} if crv == "Ed25519" else {
         1: 2, -1: CURVES[crv][0], -2: _padded(x, width), -3: _padded(y, width)}
-    return Key(kid, (alg,), members, crv)
+    return Key(kid, (alg, NAMED_CURVE[alg][0]), members, crv)
 
 
 def _rsa_key(kid, n, e, alg):
@@ -156,7 +159,7 @@ def from_cose(key):
         if key.get(-1) in (name, number) and not isinstance(key.get(-1), bool):
             if kty not in ((1, "OKP") if name == "Ed25519" else (2, "EC", "EC2")):
                 break
-            if alg is not ABSENT and alg not in (algorithm, jose):
+            if alg is not ABSENT and alg not in (algorithm, jose, *NAMED_CURVE[algorithm]):
                 break
             if isinstance(key.get(-3), bool):
                 break
@@ -175,7 +178,7 @@ def from_jwk(jwk):
         return _rsa_key(kid, b64(jwk.get("n")), b64(jwk.get("e")), None if alg is ABSENT else alg)
     curve = CURVES.get(jwk.get("crv"))
     kty = "OKP" if jwk.get("crv") == "Ed25519" else "EC"
-    if curve is None or jwk.get("kty") != kty or (alg is not ABSENT and alg not in (curve[3], jwk["crv"])):
+    if curve is None or jwk.get("kty") != kty or (alg is not ABSENT and alg not in (curve[3], NAMED_CURVE[curve[2]][1])):
         raise UnsupportedKey
     width = curve[1]
     x, y = b64(jwk.get("x")), None if kty == "OKP" else b64(jwk.get("y"))

@@ -20,9 +20,7 @@ def _malformed(condition, what):
 
 def claims_of(protected):
     """Issuer and subject of a log, and the claimed key: at 15, else at 13."""
-    claims = protected.get(cose.CLAIMS)
-    claims = protected.get(cose.DRAFT_CLAIMS) if claims is None else claims
-    claims = claims if isinstance(claims, dict) else {}
+    claims = cose.claims_of(protected)
     text = {name: claims[label] for name, label in (("issuer", 1), ("subject", 2)) if isinstance(claims.get(label), str)}
     confirmation = claims.get(8)
     return text, confirmation.get(1) if isinstance(confirmation, dict) else None
@@ -80,7 +78,7 @@ class Receipt:
 
     def _read_tenancy_log(self, proof):
         if isinstance(proof, dict):
-            _malformed(2 in proof, "the proof has no path")
+            _malformed(2 in proof and len(proof) == 2, "the proof is not {1: index, 2: path}")
             self.index, self.path = _integer(proof.get(1)), _path([] if proof[2] is None else proof[2])
             return
         proof = cbor.decode(proof) if isinstance(proof, bytes) else None

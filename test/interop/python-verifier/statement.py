@@ -41,7 +41,7 @@ class Statement:
             _malformed(label not in message.unprotected, f"header {label} is unprotected")
         if 258 in protected:
             _malformed(3 not in protected and 3 not in message.unprotected, "a hash envelope with a content type")
-        claims = self._claims(protected)
+        claims = cose.claims_of(protected)
         self.issuer = claims.get(1) if isinstance(claims.get(1), str) else None
         self.subject = claims.get(2) if isinstance(claims.get(2), str) else None
         kid = protected.get(cose.KID)
@@ -54,17 +54,6 @@ class Statement:
         meta = protected.get(-6804)
         self.meta = meta if isinstance(meta, dict) else {}
         self.payload = message.payload
-
-    @staticmethod
-    def _claims(protected):
-        final, draft = protected.get(15), protected.get(13)
-        if isinstance(final, dict) and isinstance(draft, dict):
-            for label in (1, 2, 8):
-                if label in final and label in draft:
-                    same = cbor.encode(final[label]) == cbor.encode(draft[label])
-                    _malformed(same, "the claims at 13 and 15 contradict each other")
-        claims = final if final is not None else draft
-        return claims if isinstance(claims, dict) else {}
 
     def _either(self, final, draft):
         absent = object()
@@ -87,12 +76,24 @@ class Statement:
     def verify(self, trust):
         """The key that signed the statement."""
         _malformed(self.payload is not None, "there is no payload")
+        self._check_payload_hash()
         candidates, invalid = self._candidates(trust)
         understood = UNDERSTOOD
         key = cose.verify(self.message, self.payload, trust.issuer_keys, understood, UNTRUSTED, invalid, candidates)
         if trust.issuer is not None:
             require(self.issuer == trust.issuer, UNTRUSTED, f"issued by {self.issuer}, not by {trust.issuer}")
         return key
+
+    def _check_payload_hash(self):
+        """The payload of an envelope under the registered label is as long as a digest of its hash."""
+        protected = self.message.protected
+        if 258 not in protected:
+            return
+        length = {number: length for number, length in HASHES.values()}.get(protected[258])
+        critical = protected.get(cose.CRIT)
+        is_critical = isinstance(critical, list) and 258 in critical
+        require(length is not None or not is_critical, "unsupported", "a critical hash algorithm is not understood")
+        _malformed(length in (None, len(self.payload)), "the payload is no digest of its hash")
 
     def _candidates(self, trust):
         protected, unprotected = self.message.protected, self.message.unprotected

@@ -68,6 +68,7 @@ def mmr_peak(index, value, path):
     """The peak that a leaf and its path lead to, and the peak's index."""
     require(0 <= index < 1 << 63, PATH, "the index is not in 0…2^63−1")
     require(height(index) == 0, PATH, "the node is not a leaf")
+    require(len(path) <= 63, PATH, "the path is longer than a tree is high")
     for g, sibling in enumerate(path):
         if height(index + 1) > g:
             index += 1
