@@ -4,7 +4,7 @@ import { ApiError, type ErrorCode } from '../platform/errors.js';
 import { conditionOf, rangeHolds } from '../platform/http/conditional-request.js';
 import { errorBody } from '../platform/http/error-reply.js';
 import type { Principal } from '../platform/http/principal.js';
-import { type Reply, type Route, route } from '../platform/http/route.js';
+import { type Refusal, type Reply, type Route, route } from '../platform/http/route.js';
 import type { Database } from '../platform/postgres/database.js';
 import { uuidSchema } from '../platform/uuid-schema.js';
 import { byteRange } from './byte-range.js';
@@ -18,6 +18,7 @@ const ANYWHERE = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'accept-ranges, content-range, etag, x-ms-error-code',
 };
+type Access = 'public' | 'token';
 /** Azure's names of errors: the stock verifier's client reads these, not our error bodies. */
 const AZURE_CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
   bad_request: 'InvalidQueryParameterValue',
@@ -55,15 +56,25 @@ function visibleTo({ onlyMembersAnd }: LogFileDeps, principal: Principal | undef
   return (tenantId) => onlyMembersAnd === undefined || tenantId === onlyMembersAnd || tenantId === principal?.tenantId;
 }
 
-const accessOf = ({ onlyMembersAnd }: LogFileDeps) => (onlyMembersAnd === undefined ? 'public' : 'token');
+function accessOf({ onlyMembersAnd }: LogFileDeps): Access {
+  return onlyMembersAnd === undefined ? 'public' : 'token';
+}
+
+/** A shared cache gives a `public` answer to anybody, also one to a token (RFC 9111 section 3.5). */
+function headersFor(access: Access, caching: string): Readonly<Record<string, string>> {
+  return access === 'public'
+    ? { ...ANYWHERE, 'cache-control': `public, ${caching}` }
+    : { 'cache-control': `private, ${caching}` };
+}
 
 function tagSearchRoute(deps: LogFileDeps): Route {
+  const access = accessOf(deps);
   return route({
     method: 'GET',
     path: '/verifiabledata',
     operationId: 'VerifiableData_FindBlobsByTags',
     summary: 'Find the newest massif or seal of each log by blob tags',
-    access: accessOf(deps),
+    access,
     extension: true,
     success: 200,
     codes: [400],
@@ -73,22 +84,23 @@ function tagSearchRoute(deps: LogFileDeps): Route {
       marker: z.string().max(64).optional(),
     }),
     rawResponse: 'application/xml',
-    refusal: { tell: refusal },
+    refusal: refusalsFor(access),
     handle: async ({ query, principal }) => ({
       bytes: Buffer.from(await searchLogTags(deps.database, query, visibleTo(deps, principal))),
       contentType: 'application/xml',
-      headers: { ...ANYWHERE, 'cache-control': 'public, no-cache' },
+      headers: headersFor(access, 'no-cache'),
     }),
   });
 }
 
 function logFileRoute(deps: LogFileDeps, kind: LogFileKind, path: string, fileName: RegExp): Route {
+  const access = accessOf(deps);
   return route({
     method: 'GET',
     path,
     operationId: kind === 'massif' ? 'VerifiableData_GetMassif' : 'VerifiableData_GetSeal',
     summary: kind === 'massif' ? 'Download a massif file of a tenancy log' : 'Download the newest seal of a massif',
-    access: accessOf(deps),
+    access,
     extension: true,
     success: 200,
     codes: [206, 304, 404, 412, 416, 429],
@@ -96,48 +108,48 @@ function logFileRoute(deps: LogFileDeps, kind: LogFileKind, path: string, fileNa
     params: z.object({ uuid: z.string(), file: z.string() }),
     query: z.looseObject({}),
     rawResponse: 'application/octet-stream',
-    refusal: { tell: refusal },
+    refusal: refusalsFor(access),
     handle: async ({ params, headers, principal }) => {
       const log = parseLogInPath(params.uuid);
       const massif = fileName.exec(params.file)?.[1];
       if (!log || massif === undefined || Number(massif) > 0xffffffff) return blobNotFound();
       if (!visibleTo(deps, principal)(log.uuid)) return blobNotFound();
       const file = await deps.find(log.uuid, kind, Number(massif), log.generation);
-      return file ? fileReply(file, headers) : blobNotFound();
+      return file ? fileReply(file, access, headers) : blobNotFound();
     },
   });
 }
 
 function forksRoute(deps: LogFileDeps): Route {
+  const access = accessOf(deps);
   return route({
     method: 'GET',
     path: `${BASE}/forks`,
     operationId: 'VerifiableData_GetForks',
     summary: 'Get the statements that begin the openly forked generations of a tenancy log',
-    access: accessOf(deps),
+    access,
     extension: true,
     success: 200,
     codes: [404],
     params: z.object({ uuid: z.string() }),
     rawResponse: 'application/cbor',
-    refusal: { tell: refusal },
+    refusal: refusalsFor(access),
     handle: async ({ params, principal }) => {
       const tenantId = uuidSchema.safeParse(params.uuid);
       if (!tenantId.success || !visibleTo(deps, principal)(tenantId.data)) return blobNotFound();
       const bytes = await deps.findForks(tenantId.data);
       if (!bytes) return blobNotFound();
-      return { bytes, contentType: 'application/cbor', headers: { ...ANYWHERE, 'cache-control': 'public, no-cache' } };
+      return { bytes, contentType: 'application/cbor', headers: headersFor(access, 'no-cache') };
     },
   });
 }
 
-function fileReply(file: LogFile, headers: Readonly<Record<string, string | undefined>>): Reply {
+function fileReply(file: LogFile, access: Access, headers: Readonly<Record<string, string | undefined>>): Reply {
   const common = {
-    ...ANYWHERE,
+    ...headersFor(access, file.immutable ? 'max-age=31536000, immutable' : 'no-cache, no-transform'),
     etag: file.etag,
     'last-modified': new Date(file.modifiedAtMs).toUTCString(),
     'accept-ranges': 'bytes',
-    'cache-control': file.immutable ? 'public, max-age=31536000, immutable' : 'public, no-cache, no-transform',
   };
   const contentType = 'application/octet-stream';
   const empty = { bytes: new Uint8Array(), contentType };
@@ -163,10 +175,17 @@ function blobNotFound(): never {
   throw new ApiError('not_found', 'There is no such log file.');
 }
 
-function refusal(error: ApiError): Reply {
-  const code = AZURE_CODES[error.code];
+function refusalsFor(access: Access): Refusal {
   return {
-    body: errorBody(error),
-    headers: { ...ANYWHERE, ...(code === undefined ? {} : { 'x-ms-error-code': code }) },
+    tell: (error) => {
+      const code = AZURE_CODES[error.code];
+      return {
+        body: errorBody(error),
+        headers: {
+          ...(access === 'public' ? ANYWHERE : {}),
+          ...(code === undefined ? {} : { 'x-ms-error-code': code }),
+        },
+      };
+    },
   };
 }

@@ -246,23 +246,42 @@ describe('a log file', () => {
 });
 
 describe('log files that are for members', () => {
+  const search = `/verifiabledata?comp=blobs&where=${encodeURIComponent(`"lastid">='${'0'.repeat(18)}'`)}`;
+  let closed: TestService;
+  let tenant: string;
+  let massif: string;
+  beforeAll(async () => {
+    closed = await startTestService({ LOG_FILES: 'members', MASSIF_HEIGHT: '4' });
+    const asset = await closed.owner.post('/archivist/v2/assets', { public: true, attributes: {} });
+    tenant = asset.json['tenant_identity'] as string;
+    massif = `/verifiabledata/merklelogs/v1/mmrs/${tenant}/0/massifs/0000000000000000.log`;
+    const events = Array.from({ length: 20 }, (_, number) => templateEvent(number));
+    await closed.owner.post(`/archivist/v2/${asset.json['identity']}/events:bulk`, { events });
+    const next = massif.replace('0.log', '1.log');
+    await vi.waitFor(async () => expect((await closed.owner.get(next)).status).toBe(200), PATIENCE);
+  }, 120_000);
+  afterAll(() => closed?.close());
+
   it('are shown to the members of their tenancy, with the public log, and to nobody else', async () => {
-    const closed = await startTestService({ LOG_FILES: 'members' });
-    try {
-      const asset = await closed.owner.post('/archivist/v2/assets', { public: true, attributes: {} });
-      const tenant = asset.json['tenant_identity'] as string;
-      const path = `/verifiabledata/merklelogs/v1/mmrs/${tenant}/0/massifs/0000000000000000.log`;
-      await vi.waitFor(async () => expect((await closed.owner.get(path)).status).toBe(200), PATIENCE);
-      const stranger = await closed.client({ roles: ['OWNER'], otherTenancy: true });
-      expect((await closed.anonymous.get(path)).status).toBe(401);
-      expect((await stranger.get(path)).status).toBe(404);
-      const where = encodeURIComponent(`"lastid">='${'0'.repeat(18)}'`);
-      const seen = async (caller: typeof stranger) =>
-        new TextDecoder().decode((await caller.get(`/verifiabledata?comp=blobs&where=${where}`)).bytes);
-      expect(await seen(closed.owner)).toContain(tenant);
-      expect(await seen(stranger)).not.toContain(tenant);
-    } finally {
-      await closed.close();
+    const stranger = await closed.client({ roles: ['OWNER'], otherTenancy: true });
+    expect((await closed.anonymous.get(massif)).status).toBe(401);
+    expect((await stranger.get(massif)).status).toBe(404);
+    const seen = async (caller: typeof stranger) => new TextDecoder().decode((await caller.get(search)).bytes);
+    expect(await seen(closed.owner)).toContain(tenant);
+    expect(await seen(stranger)).not.toContain(tenant);
+  });
+
+  it('are kept by no shared cache and readable by no page of another origin', async () => {
+    const answers = [
+      [await closed.owner.get(massif), 200, 'private, max-age=31536000, immutable'],
+      [await closed.owner.get(massif, { range: 'bytes=0-31' }), 206, 'private, max-age=31536000, immutable'],
+      [await closed.owner.get(search), 200, 'private, no-cache'],
+      [await closed.owner.get(massif.replace('0.log', '9.log')), 404, 'no-store'],
+      [await closed.anonymous.get(massif), 401, 'no-store'],
+    ] as const;
+    for (const [{ status, headers }, expected, caching] of answers) {
+      expect([status, headers.get('cache-control')]).toEqual([expected, caching]);
+      expect(headers.get('access-control-allow-origin')).toBeNull();
     }
   });
 });
