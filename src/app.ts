@@ -6,6 +6,7 @@ import { type ZodType, z } from 'zod';
 import { ApiError } from './platform/errors.js';
 import { createExpress } from './platform/http/create-express.js';
 import { mountRoutes, type PipelineDeps } from './platform/http/mount-routes.js';
+import { withoutPort } from './platform/http/network-address.js';
 import { openApiDocument } from './platform/http/openapi-2.js';
 import { openApi3Document } from './platform/http/openapi-3.js';
 import { type Route, type RouteGroup, route } from './platform/http/route.js';
@@ -60,7 +61,7 @@ const ORIGINAL_NAMES: ReadonlyMap<string, string> = new Map(
 export function createApp(groups: readonly RouteGroup[], others: readonly RouteGroup[], deps: AppDeps): Express {
   const app = createExpress();
   app.set('query parser', 'simple');
-  if (deps.trustProxy !== undefined) app.set('trust proxy', deps.trustProxy);
+  if (deps.trustProxy !== undefined) trustProxies(app, deps.trustProxy);
   app.use(commonHeaders());
   app.use(usualSpelling);
   const documents = new Map(groups.map((group) => [group.name, lazily(() => documentOf(group, deps))]));
@@ -76,6 +77,13 @@ export function createApp(groups: readonly RouteGroup[], others: readonly RouteG
   const all = [...groups, descriptions, ...others];
   mountRoutes(app, [...all.flatMap(({ routes }) => routes), wholeDescriptionRoute(all, deps)], deps);
   return app;
+}
+
+/** Express compares the addresses of trusted proxies as they are written, also with a port. */
+function trustProxies(app: Express, proxies: string | number): void {
+  app.set('trust proxy', proxies);
+  const isTrusted = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
+  app.set('trust proxy', (address: string, hop: number) => isTrusted(withoutPort(address), hop));
 }
 
 /**

@@ -94,6 +94,24 @@ describe('guessing the secret of a client', () => {
     expect((await ask(clientId, secret, '2001:db8:0:2::1')).status).toBe(200);
   });
 
+  it('counts at the client’s own address where proxies write ports and brackets', async () => {
+    const { clientId, secret } = await newClient();
+    await guess(clientId, '192.0.2.20:4711');
+    expect((await ask(clientId, secret, '192.0.2.20:4712')).status).toBe(429);
+    expect((await ask(clientId, secret, '192.0.2.21:4711')).status).toBe(200);
+    await guess(clientId, '[2001:db8:0:3::1]:4711');
+    expect((await ask(clientId, secret, '2001:db8:0:3::2')).status).toBe(429);
+    expect((await ask(clientId, secret, '[2001:db8:0:4::1]')).status).toBe(200);
+  });
+
+  it('counts at the address of the connection where the client’s cannot be read', async () => {
+    const { clientId, secret } = await newClient();
+    await guess(clientId, 'unreadable');
+    expect((await ask(clientId, secret, '127.0.0.1')).status).toBe(429);
+    // The inner proxy is trusted although the outer one writes its port.
+    expect((await ask(clientId, secret, '192.0.2.22, 127.0.0.1:4711')).status).toBe(200);
+  });
+
   it('is answered alike for a client that does not exist', async () => {
     const { clientId } = await newClient();
     const known = [...(await guess(clientId, '192.0.2.4')), (await ask(clientId, 'x', '192.0.2.4')).status];

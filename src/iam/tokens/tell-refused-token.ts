@@ -13,8 +13,8 @@ export function createTellRefusedToken({ logger }: { readonly logger: Logger }):
   const lines = openLinesPerAddress('refused-token', logger);
   return (request, principal) => {
     // Express knows the trusted proxies.
-    const { ip = request.socket.remoteAddress } = request as IncomingMessage & { ip?: string };
-    const address = networkOf(ip);
+    const { ip } = request as IncomingMessage & { ip?: string };
+    const address = networkOf(ip, request.socket.remoteAddress);
     lines(address, () =>
       tellSecurityEvent(logger, {
         action: 'token.refuse',

@@ -193,7 +193,7 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
     headers: request.headers as Record<string, string | undefined>,
     principal,
     get address() {
-      return networkOf(request.ip);
+      return networkOf(request.ip, request.socket.remoteAddress);
     },
     identify: async () => (route.access === 'token' ? deps.authenticate(request, 'again') : undefined),
     request,
