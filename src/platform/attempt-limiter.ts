@@ -2,12 +2,22 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import { connectLimiterRedis } from './limiter-redis.js';
 import type { Logger } from './logger.js';
 
+interface Counted {
+  /** Milliseconds until the key's window ends if it was full before these attempts, else undefined. */
+  readonly shutFor: number | undefined;
+  /** Whether these attempts filled it. */
+  readonly fills: boolean;
+}
+
 /** Counts attempts per key, in windows that begin with the first attempt. */
 export interface AttemptLimiter {
   /** Milliseconds until the key's window ends if the window is full, else undefined. */
   shutFor(key: string): Promise<number | undefined>;
-  /** Counts attempts, by default one. True for the attempt that fills the window. */
-  count(key: string, attempts?: number): Promise<boolean>;
+  /**
+   * Counts attempts, by default one, and says in the same step how full the window was: of attempts at the same time,
+   * no more than fit find room. Zero attempts only look, in order with those that count.
+   */
+  count(key: string, attempts?: number): Promise<Counted>;
   close(): void;
 }
 
@@ -40,7 +50,11 @@ export function openAttemptLimiter(options: {
         if (refused instanceof RateLimiterRes) return refused;
         throw refused;
       });
-      return counted.consumedPoints === attempts;
+      const before = counted.consumedPoints - made;
+      return {
+        shutFor: before >= attempts ? counted.msBeforeNext : undefined,
+        fills: before < attempts && counted.consumedPoints >= attempts,
+      };
     },
     close: () => redis?.disconnect(),
   };

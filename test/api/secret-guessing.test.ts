@@ -1,10 +1,11 @@
 import crypto, { randomUUID } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openLinesPerAddress } from '../../src/iam/security/lines-per-address.js';
-import { GUESSES, openGuessGuard } from '../../src/iam/tokens/guess-guard.js';
+import { GUESSES, type GuessGuard, openGuessGuard } from '../../src/iam/tokens/guess-guard.js';
 import { issueToken } from '../../src/iam/tokens/issue-token.js';
 import { createLogger } from '../../src/platform/logger.js';
+import { redisUrl } from '../support/prerequisites.js';
 import { requestToken, startTestService, type TestService, until } from './test-service.js';
 
 let running: TestService;
@@ -64,21 +65,6 @@ describe('guessing the secret of a client', () => {
     expect(Number(answer.headers.get('archivist-rate-limit-reset'))).toBeLessThanOrEqual(60);
   });
 
-  it('goes no further with many at the same time, whose answers do not tell the right one', async () => {
-    const { clientId, secret } = await newClient();
-    const { database, keyring, clock, ids } = running.service.parts;
-    const logger = createLogger('silent');
-    const guard = openGuessGuard({ redisUrl: undefined, logger });
-    const lines = openLinesPerAddress('test', logger);
-    const deps = { database, keyring, clock, ids, publicUrl: running.url, logger, guard, lines };
-    const guesses = [...Array.from({ length: 30 }, (_, count) => `guess ${count}`), secret, 'the last'];
-    const answers = await Promise.allSettled(
-      guesses.map((clientSecret) => issueToken(deps, { clientId, clientSecret, address: '192.0.2.12' })),
-    );
-    const lockedOut = { status: 'rejected', reason: { code: 'rate_limited' } };
-    expect(answers.slice(-2)).toMatchObject([lockedOut, lockedOut]);
-  });
-
   it('locks nobody out who calls from elsewhere, nor another client from here', async () => {
     const { clientId, secret } = await newClient();
     await guess(clientId, '192.0.2.2');
@@ -123,7 +109,7 @@ describe('guessing the secret of a client', () => {
     const lines: string[] = [];
     const logger = createLogger('warn', { destination: { write: (line) => lines.push(line) } });
     const { database, keyring, clock, ids } = running.service.parts;
-    const guard = { admit: async () => undefined, failed: async () => false, close: () => undefined };
+    const guard = { admit: async () => undefined, decide: async () => false, close: () => undefined };
     const deps = { database, keyring, clock, ids, publicUrl: running.url, logger, guard };
     const told = { ...deps, lines: openLinesPerAddress('test', logger) };
     for (let count = 0; count < 30; count += 1)
@@ -160,5 +146,70 @@ describe('guessing the secret of a client', () => {
       { attributes: { outcome: 'failure', actor: { subject: clientId }, details: { address: '192.0.2.6' } } },
     ]);
     expect(new TextDecoder().decode(bytes)).not.toContain('guess 1');
+  });
+});
+
+describe.each([
+  { limiter: 'one process', urls: [undefined] },
+  { limiter: 'a process with Redis', urls: [redisUrl] },
+  { limiter: 'three processes on one Redis', urls: [redisUrl, redisUrl, redisUrl] },
+])('secrets of a client that are sent at the same time to $limiter', ({ limiter, urls }) => {
+  const needsRedis = urls.length > 1 || limiter.includes('Redis');
+  let guards: GuessGuard[] = [];
+  beforeAll(async () => {
+    const logger = createLogger('silent');
+    guards = needsRedis && !redisUrl ? [] : urls.map((url) => openGuessGuard({ redisUrl: url, logger }));
+    // Until they have connected, each counts by itself.
+    await vi.waitFor(async () => {
+      const client = randomUUID();
+      for (let count = 0; count < GUESSES; count += 1)
+        await guards[count % guards.length]?.decide(client, '192.0.2.1', false);
+      for (const guard of guards)
+        await expect(guard.admit(client, '192.0.2.1')).rejects.toMatchObject({ code: 'rate_limited' });
+    }, 30_000);
+  });
+  afterAll(() => {
+    for (const guard of guards) guard.close();
+  });
+
+  /** 'token', 'wrong', or the code of a refusal, for each. */
+  function sendAtOnce(clientId: string, secrets: readonly string[], address: string): Promise<string[]> {
+    const { database, keyring, clock, ids } = running.service.parts;
+    const logger = createLogger('silent');
+    const shared = { database, keyring, clock, ids, publicUrl: running.url, logger };
+    const deps = guards.map((guard) => ({ ...shared, guard, lines: openLinesPerAddress('test', logger) }));
+    const answers = secrets.map(async (clientSecret, count) => {
+      const issued = await issueToken(deps[count % deps.length]!, { clientId, clientSecret, address });
+      return issued ? 'token' : 'wrong';
+    });
+    return Promise.all(answers.map((answer) => answer.catch((error: { code: string }) => error.code)));
+  }
+
+  const wrong = (count: number) => Array.from({ length: count }, (_, index) => `guess ${index}`);
+
+  it.skipIf(needsRedis && !redisUrl)('are locked out after as many as in a row, and the right one too', async () => {
+    const { clientId, secret } = await newClient();
+    const answers = await sendAtOnce(clientId, [...wrong(40), secret, secret, secret, 'the last'], '192.0.2.12');
+    expect(answers.filter((answer) => answer === 'wrong')).toHaveLength(GUESSES);
+    expect(answers.filter((answer) => answer === 'rate_limited')).toHaveLength(34);
+  });
+
+  it.skipIf(needsRedis && !redisUrl)(
+    'are all accepted if they are right, before and after some wrong ones',
+    async () => {
+      const { clientId, secret } = await newClient();
+      const right = Array<string>(5 * GUESSES).fill(secret);
+      const tokens = right.map(() => 'token');
+      expect(await sendAtOnce(clientId, right, '192.0.2.13')).toEqual(tokens);
+      await sendAtOnce(clientId, wrong(GUESSES - 1), '192.0.2.13');
+      expect(await sendAtOnce(clientId, right, '192.0.2.13')).toEqual(tokens);
+    },
+  );
+
+  it.skipIf(needsRedis && !redisUrl)('lock nobody out at another address', async () => {
+    const { clientId, secret } = await newClient();
+    await sendAtOnce(clientId, wrong(40), '192.0.2.14');
+    expect(await sendAtOnce(clientId, [secret], '192.0.2.14')).toEqual(['rate_limited']);
+    expect(await sendAtOnce(clientId, [secret], '192.0.2.15')).toEqual(['token']);
   });
 });

@@ -20,10 +20,23 @@ describe('an attempt limiter', () => {
   it('shuts for a key when its window is full, and tells once that it is', async () => {
     const limiter = open(randomUUID(), undefined);
     const filled: boolean[] = [];
-    for (let count = 0; count < 5; count += 1) filled.push(await limiter.count('a'));
+    for (let count = 0; count < 5; count += 1) filled.push((await limiter.count('a')).fills);
     expect(filled).toEqual([false, false, true, false, false]);
     expect(await limiter.shutFor('a')).toBeGreaterThan(0);
     expect(await limiter.shutFor('b')).toBeUndefined();
+  });
+
+  it('has room for no more attempts at the same time than in a row', async () => {
+    const limiter = open(randomUUID(), undefined);
+    const counted = await Promise.all(Array.from({ length: 5 }, () => limiter.count('a')));
+    expect(counted.filter(({ shutFor }) => shutFor === undefined)).toHaveLength(3);
+  });
+
+  it('knows an attempt that passes the limit in one step as the one that fills the window', async () => {
+    const limiter = open(randomUUID(), undefined);
+    expect(await limiter.count('a', 2)).toEqual({ shutFor: undefined, fills: false });
+    expect(await limiter.count('a', 2)).toEqual({ shutFor: undefined, fills: true });
+    expect(await limiter.count('a', 0)).toEqual({ shutFor: expect.any(Number), fills: false });
   });
 
   it.skipIf(!redisUrl)('counts for all processes together on one Redis', async () => {
@@ -34,7 +47,7 @@ describe('an attempt limiter', () => {
       const key = randomUUID();
       await one.count(key);
       await other.count(key);
-      expect(await one.count(key)).toBe(true);
+      expect(await one.count(key)).toMatchObject({ fills: true });
       expect(await other.shutFor(key)).toBeGreaterThan(0);
     }, 30_000);
   });

@@ -11,9 +11,7 @@ export function openLinesPerAddress(name: string, logger: Logger): LinesPerAddre
   const lines = openAttemptLimiter({ name, attempts: LINES, seconds: 60, redisUrl: undefined, logger });
 
   async function tell(address: string, write: () => void): Promise<void> {
-    if ((await lines.shutFor(address)) !== undefined) return;
-    await lines.count(address);
-    write();
+    if ((await lines.count(address)).shutFor === undefined) write();
   }
 
   return (address, write) => {

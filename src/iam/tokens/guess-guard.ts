@@ -10,8 +10,13 @@ const WINDOW_SECONDS = 60;
 export interface GuessGuard {
   /** @throws {ApiError} rate_limited while the client is locked out at this address */
   admit(clientId: string, address: string): Promise<void>;
-  /** Counts a wrong secret. True if it locked the client out at this address; at most once a minute for each client. */
-  failed(clientId: string, address: string): Promise<boolean>;
+  /**
+   * Decides about a secret that was compared, and counts a wrong one, in one step for all processes: a right one among
+   * many at the same time does not overtake the wrong ones that came before it. True if a wrong one locked the client
+   * out at this address; at most once a minute for each client.
+   * @throws {ApiError} rate_limited if the client was locked out at this address before
+   */
+  decide(clientId: string, address: string, isRight: boolean): Promise<boolean>;
   close(): void;
 }
 
@@ -25,20 +30,25 @@ export function openGuessGuard(shared: { readonly redisUrl: string | undefined; 
   const keyOf = (clientId: string, address: string) => `${clientId} ${address}`;
   return {
     async admit(clientId, address) {
-      const milliseconds = await guesses.shutFor(keyOf(clientId, address));
-      if (milliseconds === undefined) return;
-      throw retryLater(
-        'rate_limited',
-        'Too many wrong secrets for this client from this address. Wait, then try again.',
-        milliseconds / 1000,
-      );
+      refuse(await guesses.shutFor(keyOf(clientId, address)));
     },
-    async failed(clientId, address) {
-      return (await guesses.count(keyOf(clientId, address))) && (await told.count(clientId));
+    async decide(clientId, address, isRight) {
+      const { shutFor, fills } = await guesses.count(keyOf(clientId, address), isRight ? 0 : 1);
+      refuse(shutFor);
+      return fills && (await told.count(clientId)).fills;
     },
     close() {
       guesses.close();
       told.close();
     },
   };
+}
+
+function refuse(shutForMs: number | undefined): void {
+  if (shutForMs === undefined) return;
+  throw retryLater(
+    'rate_limited',
+    'Too many wrong secrets for this client from this address. Wait, then try again.',
+    shutForMs / 1000,
+  );
 }

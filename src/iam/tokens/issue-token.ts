@@ -55,11 +55,11 @@ export async function issueToken(
   const found = await deps.database.inTransaction('system', (tx) => findApplicationForToken(tx, clientId));
   const offered = hashClientSecret(deps.keyring.pepper, clientId, request.clientSecret);
   const used = matchingSecret(offered, found?.credentials ?? [], now);
-  // Guesses at the same time were all admitted above. Right and wrong secrets are asked alike, so that a lock-out does
+  // Guesses at the same time were all admitted above. Right and wrong secrets are decided alike, so that a lock-out does
   // not tell which this one is.
-  await deps.guard.admit(clientId, request.address);
+  const lockedOut = await deps.guard.decide(clientId, request.address, used !== undefined);
   if (!used || !found) {
-    await countGuess(deps, { clientId, address: request.address }, found?.application.tenantId);
+    tellGuess(deps, { clientId, address: request.address, lockedOut }, found?.application.tenantId);
     return undefined;
   }
   return {
@@ -71,11 +71,11 @@ export async function issueToken(
 }
 
 /** Logs wrong secrets, alike for clients that do not exist; a lock-out is recorded in the audit of the client's tenancy. */
-async function countGuess(
+function tellGuess(
   deps: IssueTokenDeps,
-  { clientId, address }: { clientId: string; address: string },
+  { clientId, address, lockedOut }: { clientId: string; address: string; lockedOut: boolean },
   tenantId: string | undefined,
-): Promise<void> {
+): void {
   const refused = {
     actor: { issuer: '', subject: clientId, displayName: '' },
     resource: applicationIdentity(clientId),
@@ -85,7 +85,6 @@ async function countGuess(
   deps.lines(address, () =>
     tellSecurityEvent(deps.logger, { ...refused, action: 'token.refuse', ...(tenantId ? { tenantId } : {}) }),
   );
-  const lockedOut = await deps.guard.failed(clientId, address);
   if (!lockedOut || tenantId === undefined) return;
   const lockout = { ...refused, tenantId, action: 'token.lockout' } as const;
   // The response does not wait: its time would reveal that the client exists.
