@@ -12,7 +12,7 @@ import type { LogFile, LogFileKind, LogFileReaders } from './log-files.js';
 import { searchLogTags } from './log-tag-search.js';
 
 const BASE = '/verifiabledata/merklelogs/v1/mmrs/tenant/:uuid/0';
-/** Of a download in the caller's budget, also of one that finds nothing new. */
+/** Of a download in the caller's budget, also of one that finds nothing, or nothing new. */
 const LEAST_COST = 4 * 1024;
 const ANYWHERE = {
   'access-control-allow-origin': '*',

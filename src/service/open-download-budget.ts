@@ -23,12 +23,12 @@ export function openDownloadBudget(
   });
   closers.push(async () => limiter.close());
   return {
-    async require(caller) {
-      const milliseconds = await limiter.shutFor(caller);
-      if (milliseconds === undefined) return;
+    async begin(caller, leastCost) {
+      const { shutFor } = await limiter.count(caller, Math.ceil(leastCost / KIB));
+      if (shutFor === undefined) return;
       const description = `A caller may download ${downloadBudget} bytes of evidence and log files in ${WINDOW_SECONDS} seconds.`;
-      throw retryLater('rate_limited', description, milliseconds / 1000);
+      throw retryLater('rate_limited', description, shutFor / 1000);
     },
-    spend: async (caller, bytes) => void (await limiter.count(caller, Math.ceil(bytes / KIB))),
+    settle: async (caller, bytes) => void (await limiter.count(caller, Math.ceil(bytes / KIB))),
   };
 }

@@ -45,6 +45,12 @@ describe('a caller that has spent its download budget', () => {
     expect((await owner.get(`/archivist/v2/${event}/receipt`)).status).toBe(200);
   });
 
+  it('has no more downloads at the same time than in a row', async () => {
+    const other = await running.client({ roles: ['OWNER'] });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => other.get(`/archivist/v2/${event}/evidence`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429, 429, 429, 429]);
+  });
+
   it('has to wait for the next massif; without a token it is known by its address', async () => {
     const { anonymous } = running;
     let answer = await anonymous.get(massif);

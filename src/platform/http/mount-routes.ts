@@ -53,9 +53,10 @@ export interface PipelineDeps {
 
 /** What a caller may download in a time. */
 export interface DownloadBudget {
-  /** @throws {ApiError} rate_limited when the caller has spent its budget */
-  require(caller: string): Promise<void>;
-  spend(caller: string, bytes: number): Promise<void>;
+  /** Spends what a download costs at least. @throws {ApiError} rate_limited when the caller had spent its budget before */
+  begin(caller: string, leastCost: number): Promise<void>;
+  /** Spends what it costs more. */
+  settle(caller: string, bytes: number): Promise<void>;
 }
 
 type ServingDeps = PipelineDeps & { readonly pages: PageRoom };
@@ -229,9 +230,10 @@ async function withinBudget(
   caller: string,
   handle: () => Promise<Reply>,
 ): Promise<Reply> {
-  await downloads.require(caller);
+  // Before the work: many downloads at the same time would all find the budget unspent.
+  await downloads.begin(caller, leastCost);
   const reply = await handle();
-  await downloads.spend(caller, Math.max(leastCost, reply.bytes?.length ?? 0));
+  await downloads.settle(caller, Math.max(0, (reply.bytes?.length ?? 0) - leastCost));
   return reply;
 }
 

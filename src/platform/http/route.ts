@@ -116,7 +116,7 @@ interface RouteDefinition<
   readonly bodyValues?: number;
   /** How many requests this one counts as in the rate limit, by its body; default one. */
   readonly weight?: (body: z.output<Body>, rawBody: Uint8Array, headers: SentHeaders) => number;
-  /** Counted in the caller's download budget: as the bytes of the response, and as no fewer than this. */
+  /** Counted in the caller's download budget: as the bytes of the response, and as no fewer than this, also if refused. */
   readonly leastCost?: number;
   readonly response?: z.ZodType;
   /**
