@@ -8,6 +8,8 @@ import ipaddr from 'ipaddr.js';
 const WITHIN_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
 const LONGEST_PAUSE_MS = 200;
+/** The final statuses without a body that are no redirects (Fetch standard, null body status). */
+const WITHOUT_BODY: readonly number[] = [204, 205];
 
 /** What a request to another server may carry. */
 interface OutboundRequest {
@@ -60,11 +62,15 @@ export function createOutboundFetch(rules: { readonly allowPrivate: boolean }): 
       answer.destroy();
       throw new OutboundRefused('the server redirects, and redirects are not followed');
     }
+    if (status < 200 || status > 599) {
+      answer.destroy();
+      throw new OutboundRefused(`the server answered with the status ${status}, which HTTP does not have`);
+    }
     const headers = Object.entries(answer.headers).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string',
     );
     const body = await bodyOf(answer);
-    return new Response(status === 204 ? null : new Uint8Array(body), { status, headers });
+    return new Response(WITHOUT_BODY.includes(status) ? null : new Uint8Array(body), { status, headers });
   };
 }
 

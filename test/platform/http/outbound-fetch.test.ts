@@ -14,7 +14,9 @@ let asked = 0;
 beforeAll(async () => {
   server = createServer((request, response) => {
     asked += 1;
-    if (request.url === '/elsewhere') response.writeHead(302, { location: `${url}/json` }).end();
+    const [, status] = /^\/status\/(\d+)$/.exec(request.url ?? '') ?? [];
+    if (status) request.socket.end(`HTTP/1.1 ${status} Whatever\r\ncontent-length: 0\r\n\r\n`);
+    else if (request.url === '/elsewhere') response.writeHead(302, { location: `${url}/json` }).end();
     else if (request.url === '/endless') {
       const timer = setInterval(() => response.write('x'.repeat(64 * 1024)), 1);
       response.once('close', () => clearInterval(timer));
@@ -72,6 +74,16 @@ describe('a fetch from an address that somebody typed', () => {
     const before = asked;
     await expect(careful(url.replace('http:', 'https:'))).rejects.toThrow('private network');
     expect(asked).toBe(before);
+  });
+
+  it.each([204, 205, 226, 404, 599])('gives the status %s as it was answered', async (status) => {
+    const answer = await local(`${url}/status/${status}`);
+    expect([answer.status, await answer.text()]).toEqual([status, '']);
+  });
+
+  it.each([0, 199, 600, 999])('refuses the status %s, which HTTP does not have', async (status) => {
+    const refused = await local(`${url}/status/${String(status).padStart(3, '0')}`).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(OutboundRefused);
   });
 
   it('may reach the premises where the operator allows it', async () => {
