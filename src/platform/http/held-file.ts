@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { acceptedValues } from './accepted-values.js';
 import { conditionOf } from './conditional-request.js';
 import type { Reply } from './route.js';
 
@@ -27,7 +28,7 @@ export function heldFileReply(
   asked: Readonly<Record<string, string | undefined>>,
   contentSecurityPolicy: string,
 ): Reply {
-  const isZipped = /\bgzip\b/.test(asked['accept-encoding'] ?? '');
+  const isZipped = acceptedValues(asked['accept-encoding']).includes('gzip');
   const headers = {
     // A strong tag names bytes, and the compressed ones are others (RFC 9110 section 8.8.3.3).
     etag: isZipped ? `W/${etag}` : etag,
