@@ -5,8 +5,9 @@ import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { escaped, smallPage } from '../../platform/http/small-page.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { endSession } from '../sessions/session.js';
+import { askFirst } from './ask-first.js';
 import { FIRST_LOOK_PATH } from './first-look.js';
-import { beginAcceptance, beginSignIn, chooseProvider, endSignIn, type Redirect, type SignInDeps } from './sign-in.js';
+import { beginSignIn, chooseProvider, endSignIn, findAcceptance, type Redirect, type SignInDeps } from './sign-in.js';
 
 const shared = { access: 'public', extension: true, success: 302, rawResponse: 'text/html' } as const;
 const REFUSALS = [400, 403, 404, 409, 503];
@@ -34,11 +35,12 @@ function signInRoute(deps: SignInDeps): Route {
     summary: 'Sign in at the identity provider of a tenancy',
     codes: [200, ...REFUSALS],
     query: z.object({ tenancy: z.string().max(300).optional(), return_to: z.string().max(4096).optional() }),
-    handle: ({ query }) =>
+    handle: ({ request, query }) =>
       onPage(async () => {
         const provider = await chooseProvider(deps, query.tenancy);
-        if (provider) return redirect(await beginSignIn(deps, provider, { returnTo: query.return_to }));
-        return { status: 200, ...askForTenancy(query.tenancy !== undefined) };
+        if (!provider) return { status: 200, ...askForTenancy(query.tenancy !== undefined) };
+        const question = await askFirst(deps, request, { provider, action: 'sign-in', query });
+        return question ?? redirect(await beginSignIn(deps, provider, { returnTo: query.return_to }));
       }),
   });
 }
@@ -91,9 +93,15 @@ function acceptRoute(deps: SignInDeps): Route {
     path: '/console/accept-invite',
     operationId: 'Console_AcceptInvite',
     summary: 'Accept an invite by signing in with the address that it was sent to',
-    codes: REFUSALS,
+    codes: [200, ...REFUSALS],
     query: z.object({ token: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'is not the token of the e-mail') }),
-    handle: ({ query }) => onPage(async () => redirect(await beginAcceptance(deps, query.token))),
+    handle: ({ request, query }) =>
+      onPage(async () => {
+        const { invite, provider } = await findAcceptance(deps, query.token);
+        const question = await askFirst(deps, request, { provider, action: 'accept-invite', query });
+        const wanted = { inviteToken: query.token, loginHint: invite.email };
+        return question ?? redirect(await beginSignIn(deps, provider, wanted));
+      }),
   });
 }
 

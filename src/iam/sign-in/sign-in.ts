@@ -10,6 +10,7 @@ import type { IdentityProvider } from '../identity-provider/identity-provider.js
 import { findProvider, findProvidersToSignIn, hasOtherIssuer } from '../identity-provider/identity-provider-store.js';
 import { openProvider } from '../identity-provider/open-provider.js';
 import { readClaims } from '../identity-provider/read-claims.js';
+import type { Invite } from '../invites/invite.js';
 import { findInviteByToken } from '../invites/invite-store.js';
 import { hashSecretToken } from '../secret-token.js';
 import { admitPerson } from './admit-person.js';
@@ -93,10 +94,13 @@ export async function beginSignIn(
 }
 
 /**
- * Starts to accept an invite: the person with the link must still prove that the address is theirs. @throws {ApiError}
- * not_found, unavailable
+ * The invite of a link, and where the person signs in to accept it: they must still prove that the address is theirs.
+ * @throws {ApiError} not_found, conflict
  */
-export async function beginAcceptance(deps: SignInDeps, inviteToken: string): Promise<Redirect> {
+export async function findAcceptance(
+  deps: SignInDeps,
+  inviteToken: string,
+): Promise<{ readonly invite: Invite; readonly provider: IdentityProvider }> {
   const hash = hashSecretToken(deps.pepper, 'invite', inviteToken);
   const now = new Date(deps.clock.now());
   const { invite, provider } = await deps.database.inTransaction('system', async (tx) => {
@@ -107,7 +111,7 @@ export async function beginAcceptance(deps: SignInDeps, inviteToken: string): Pr
   if (!invite) throw new ApiError('not_found', 'This link was used, was withdrawn, or has expired.');
   if (!provider)
     throw new ApiError('conflict', 'Nobody can sign in to this tenancy yet: an Owner must set its identity provider.');
-  return beginSignIn(deps, provider, { inviteToken, loginHint: invite.email });
+  return { invite, provider };
 }
 
 /**
