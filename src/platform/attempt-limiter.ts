@@ -15,7 +15,7 @@ export interface AttemptLimiter {
   shutFor(key: string): Promise<number | undefined>;
   /**
    * Counts attempts, by default one, and says in the same step how full the window was: of attempts at the same time,
-   * no more than fit find room. Zero attempts only look, in order with those that count.
+   * no more than fit find room. Zero attempts only look, in order with those that count; a negative number gives back.
    */
   count(key: string, attempts?: number): Promise<Counted>;
   close(): void;

@@ -1,4 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createInvite } from '../../src/iam/invites/write-invite.js';
+import { openAttemptLimiter } from '../../src/platform/attempt-limiter.js';
+import type { Principal } from '../../src/platform/http/principal.js';
+import { createLogger } from '../../src/platform/logger.js';
 import { testBrowser } from '../support/test-browser.js';
 import { linkIn, listMembers, type PeopleRig, startPeopleRig } from './people-rig.js';
 import { sendRequest } from './send-request.js';
@@ -81,6 +86,42 @@ describe('an invite', () => {
     } finally {
       await other.close();
     }
+  });
+
+  it('is one of as many if all are sent at the same time, and one that is not written takes no place', async () => {
+    const { service, owner, url } = rig.running;
+    const { database, clock, ids, keyring } = service.parts;
+    const logger = createLogger('silent');
+    const invited = openAttemptLimiter({ name: 'invite', attempts: 3, seconds: 3_600, redisUrl: undefined, logger });
+    const sent: string[] = [];
+    const sendMail = async ({ to }: { to: string }) => void sent.push(to);
+    const deps = { database, clock, ids, logger, publicUrl: url, pepper: keyring.pepper, sendMail, invited };
+    const { json } = await owner.get('/archivist/iam/v1/principal');
+    const principal = {
+      tenantId: String(json['tenant_identity']).slice('tenant/'.length),
+      issuer: String(json['issuer']),
+      subject: owner.clientId,
+      displayName: 'An Owner',
+      email: '',
+      roles: ['OWNER'],
+      kind: 'application' as const,
+      claims: {},
+    };
+    const invite = (from: Principal, which: number | string) =>
+      createInvite(deps, from, { email: `at-once-${which}@example.com` }).then(
+        () => 'sent',
+        (error: { code: string }) => error.code,
+      );
+    const refused = [
+      { ...principal, roles: [] },
+      { ...principal, subject: randomUUID() },
+    ];
+    for (let times = 0; times < 5; times += 1)
+      for (const from of refused) expect(await invite(from, 'never')).toBe('forbidden');
+    const outcomes = await Promise.all([1, 2, 3, 4, 5, 6].map((which) => invite(principal, which)));
+    expect(outcomes.sort()).toEqual([...Array(3).fill('rate_limited'), ...Array(3).fill('sent')]);
+    expect(sent).toHaveLength(3);
+    invited.close();
   });
 
   it('goes to one address, whatever is written into it', async () => {

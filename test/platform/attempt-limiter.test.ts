@@ -37,6 +37,8 @@ describe('an attempt limiter', () => {
     expect(await limiter.count('a', 2)).toEqual({ shutFor: undefined, fills: false });
     expect(await limiter.count('a', 2)).toEqual({ shutFor: undefined, fills: true });
     expect(await limiter.count('a', 0)).toEqual({ shutFor: expect.any(Number), fills: false });
+    await limiter.count('a', -2);
+    expect(await limiter.count('a')).toEqual({ shutFor: undefined, fills: true });
   });
 
   it.skipIf(!redisUrl)('counts for all processes together on one Redis', async () => {

@@ -2,6 +2,7 @@ import type { AttemptLimiter } from '../../platform/attempt-limiter.js';
 import { ApiError, retryLater } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { SendMail } from '../../platform/mail.js';
+import { isOwner } from '../access/permits.js';
 import { hashSecretToken, newSecretToken } from '../secret-token.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { findTenancy } from '../tenancies/tenancy-store.js';
@@ -31,13 +32,6 @@ export async function createInvite(
   body: CreateInviteBody,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  const fullForMs = await deps.invited.shutFor(tenantId);
-  if (fullForMs !== undefined)
-    throw retryLater(
-      'rate_limited',
-      `At most ${MOST_INVITES.attempts} invites are sent in an hour.`,
-      fullForMs / 1_000,
-    );
   const now = deps.clock.now();
   const invite: Invite = {
     tenantId,
@@ -49,12 +43,13 @@ export async function createInvite(
   };
   const token = newSecretToken((count) => deps.ids.randomBytes(count));
   const act = { action: 'invite.create', resource: 'invites' } as const;
-  const tenancy = await administer(deps, principal, act, async (tx) => {
-    await insertInvite(tx, invite, hashSecretToken(deps.pepper, 'invite', token));
-    const { email, inviteId } = invite;
-    return { result: await findTenancy(tx, tenantId), resource: inviteIdentity(inviteId), details: { email } };
-  });
-  await deps.invited.count(tenantId);
+  const tenancy = await inPlace(deps, principal, () =>
+    administer(deps, principal, act, async (tx) => {
+      await insertInvite(tx, invite, hashSecretToken(deps.pepper, 'invite', token));
+      const { email, inviteId } = invite;
+      return { result: await findTenancy(tx, tenantId), resource: inviteIdentity(inviteId), details: { email } };
+    }),
+  );
   const link = `${deps.publicUrl}/console/accept-invite?token=${token}`;
   try {
     await deps.sendMail(inviteMail(invite, { from: principal.displayName, tenancy: tenancy?.displayName ?? '', link }));
@@ -71,6 +66,31 @@ export async function createInvite(
   }
   await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) => deleteEarlierInvites(tx, invite));
   return inviteResponse(invite);
+}
+
+/**
+ * Takes a place among the tenancy's invites of this hour before the work, so that invites at the same time share the
+ * places, and gives it back if the work fails. Who is no Owner is refused by the work, and takes no place.
+ * @throws {ApiError} rate_limited
+ */
+async function inPlace<Result>(
+  { invited }: WriteInviteDeps,
+  principal: Principal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (!isOwner(principal)) return work();
+  const { tenantId } = principal;
+  const { shutFor } = await invited.count(tenantId);
+  if (shutFor !== undefined) {
+    const description = `At most ${MOST_INVITES.attempts} invites are sent in an hour.`;
+    throw retryLater('rate_limited', description, shutFor / 1_000);
+  }
+  try {
+    return await work();
+  } catch (error) {
+    await invited.count(tenantId, -1);
+    throw error;
+  }
 }
 
 /** Withdraws an invite: its link becomes invalid. @throws {ApiError} forbidden, not_found */
