@@ -1,6 +1,7 @@
 import * as openid from 'openid-client';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError, retryLater } from '../../platform/errors.js';
+import { failureReason } from '../../platform/explain-failure.js';
 import type { OutboundFetch } from '../../platform/http/outbound-fetch.js';
 import type { Ids } from '../../platform/ids.js';
 import type { SealedBox } from '../../platform/keys/sealed-box.js';
@@ -70,7 +71,7 @@ export async function beginSignIn(
   const state = openid.randomState();
   const nonce = openid.randomNonce();
   const verifier = openid.randomPKCECodeVerifier();
-  const location = openid.buildAuthorizationUrl(client, {
+  const location = authorizationUrl(deps, provider, client, {
     redirect_uri: callbackUrl(deps.publicUrl, toldBy === 'path' ? provider.tenantId : undefined),
     response_type: 'code',
     scope: 'openid email profile',
@@ -91,6 +92,25 @@ export async function beginSignIn(
     ...(wanted.inviteToken === undefined ? {} : { inviteToken: wanted.inviteToken }),
   });
   return { location: location.href, cookies: [cookie] };
+}
+
+/** @throws {ApiError} unavailable if the provider's discovery document names no usable authorization endpoint */
+function authorizationUrl(
+  deps: SignInDeps,
+  provider: IdentityProvider,
+  client: openid.Configuration,
+  parameters: Record<string, string>,
+): URL {
+  try {
+    return openid.buildAuthorizationUrl(client, parameters);
+  } catch (error) {
+    const { tenantId: tenancy, issuer } = provider;
+    const reason = failureReason(error);
+    deps.logger.warn({ tenancy, issuer, reason }, 'an identity provider names no usable authorization_endpoint');
+    const description =
+      'The identity provider does not say where people sign in. An Owner of your organisation must check its settings.';
+    throw retryLater('unavailable', description, TRY_AGAIN_SECONDS);
+  }
 }
 
 /**
