@@ -6,6 +6,7 @@ import { isSecure } from '../sessions/session.js';
 /** How long a person may take at the identity provider. */
 const SIGN_IN_SECONDS = 10 * 60;
 const PLACE = 'sign-in';
+const START = '/console';
 
 /**
  * `name`: the provider names itself in it (RFC 9207). `path`: it arrives at a redirect URI of the tenancy. `nothing`: no
@@ -68,7 +69,9 @@ export function createSignInStates(deps: {
 
 /** Where to go after signing in: a path of the console, or the console's start page for anything else. */
 export function placeInConsole(wanted: string | undefined): string {
-  return wanted !== undefined && wanted.length <= 2048 && /^\/console(?:[/?#][\x21-\x5b\x5d-\x7e]*)?$/.test(wanted)
-    ? wanted
-    : '/console';
+  if (wanted === undefined || wanted.length > 2048 || !/^\/console(?:[/?#][\x21-\x5b\x5d-\x7e]*)?$/.test(wanted))
+    return START;
+  // As a browser resolves it: `..` and `%2e%2e` lead out of the console.
+  const { pathname, search, hash } = new URL(wanted, 'http://any.example');
+  return pathname === START || pathname.startsWith(`${START}/`) ? `${pathname}${search}${hash}` : START;
 }

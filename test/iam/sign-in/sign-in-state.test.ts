@@ -58,10 +58,18 @@ describe('a place to return to', () => {
     expect(placeInConsole(place)).toBe(place);
   });
 
-  it.each([undefined, '', '/', '//console', '/console//\\x', 'https://a/console', '/consoles', '/console/\u00a0'])(
-    'is the console instead of %s',
+  it.each(['/console/a/../b', '/console/./b', '/console/%2E/a/%2e%2E/b'])(
+    'may name segments to leave out: %s',
     (place) => {
-      expect(placeInConsole(place)).toBe('/console');
+      expect(placeInConsole(place)).toBe('/console/b');
     },
   );
+
+  it.each([
+    ...[undefined, '', '/', '//console', '/console//\\x', 'https://a/console', '/consoles', '/console/\u00a0'],
+    ...['/console/..', '/console/../archivist/v2/assets', '/console/../../x', '/console/..//evil.example'],
+    ...['/console/%2e%2e/%2fevil.example', '/console/.%2E/x', '/console/a/../../x', '/console/../consoles'],
+  ])('is the console instead of %s', (place) => {
+    expect(placeInConsole(place)).toBe('/console');
+  });
 });
