@@ -1,4 +1,5 @@
 import { type Zippable, zipSync } from 'fflate';
+import { ZIP_TIME } from '../../src/core/bundle/zip-time.js';
 import type { CborMap, CborValue } from '../../src/core/cose/cbor.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
 import type { EvidenceSet } from './evidence-sets.js';
@@ -32,7 +33,6 @@ export interface Row {
 
 const TS = 'transparent-statement.cose';
 const EVENT_HEADER = 'event';
-const TIME = new Date(1980, 0, 1);
 
 function present(files: Record<string, Uint8Array | undefined>): GivenFiles | undefined {
   return Object.values(files).includes(undefined) ? undefined : (files as GivenFiles);
@@ -166,7 +166,7 @@ function* rowsOfMixtures(given: Case, set: EvidenceSet, others: readonly Evidenc
 }
 
 export function zipOf(files: GivenFiles): Uint8Array {
-  return zipSync(files as Zippable, { level: 0, mtime: TIME });
+  return zipSync(files as Zippable, { level: 0, mtime: ZIP_TIME });
 }
 
 const GARBAGE = new TextEncoder().encode('garbage');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 // The age format (age-encryption.org/v1) by its author: what is encrypted here opens with the `age` program too.
 import { Decrypter, Encrypter } from 'age-encryption';
 import { unzipSync, zipSync } from 'fflate';
+import { ZIP_TIME } from '../../core/bundle/zip-time.js';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { createFile } from '../../platform/durable-file.js';
 import { credentialsPath } from '../../service/first-credentials.js';
@@ -35,7 +36,7 @@ export async function packSecrets(places: SecretPlaces): Promise<Uint8Array> {
     files[`${KEYS}${entry.name}`] = new Uint8Array(await readFile(join(places.keysDir, entry.name)));
   const credentials = await readFile(credentialsPath(places.dataDir)).catch(() => undefined);
   if (credentials) files[CREDENTIALS] = new Uint8Array(credentials);
-  return zipSync(files, { mtime: '1980-01-01' });
+  return zipSync(files, { mtime: ZIP_TIME });
 }
 
 /** Encrypts bytes to age recipients. @throws {UsageError} for a recipient that is not one */

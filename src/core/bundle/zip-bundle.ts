@@ -3,6 +3,7 @@ import { concatBytes, toBase64, utf8 } from '../bytes.js';
 import { type BundleFiles, INDEX_PATH } from './bundle-index.js';
 import { PAGE_PATH } from './bundle-layout.js';
 import type { CutPage } from './evidence-page.js';
+import { ZIP_TIME } from './zip-time.js';
 
 /** The page of bundles as the build made it, compressed once for all bundles. */
 export interface PageTemplate extends Pick<CutPage, 'head' | 'tail'> {
@@ -10,8 +11,6 @@ export interface PageTemplate extends Pick<CutPage, 'head' | 'tail'> {
   readonly deflatedHead: Uint8Array;
 }
 
-/** Zip's earliest time: the real time would make the same evidence differ at each request. */
-const TIME = new Date(1980, 0, 1);
 const DEFLATED = 8;
 /** Of evidence in a page, compressed. Base64 adds a third, and no file of a bundle is larger than 16 MiB. */
 const MOST_EMBEDDED = 8 * 1024 * 1024;
@@ -19,7 +18,7 @@ const MOST_EMBEDDED = 8 * 1024 * 1024;
 /** A file of a zip that is compressed already. */
 class DeflatedFile extends ZipPassThrough {
   override readonly compression = DEFLATED;
-  override readonly mtime = TIME;
+  override readonly mtime = ZIP_TIME;
   readonly #deflated: Uint8Array<ArrayBuffer>;
 
   constructor(path: string, deflated: Uint8Array) {

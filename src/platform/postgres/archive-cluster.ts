@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Zippable, zipSync } from 'fflate';
+import { ZIP_TIME } from '../../core/bundle/zip-time.js';
 import { CLUSTER, openEmbedded } from './open-embedded.js';
 
 /** Creates and migrates a cluster in a temporary folder, and returns it as a zip file. Empty folders are members of it. */
@@ -17,7 +18,7 @@ export async function archiveCluster(): Promise<Uint8Array> {
       if (entry.isDirectory()) members[`${name}/`] = new Uint8Array();
       else members[name] = await readFile(path);
     }
-    return zipSync(members, { mtime: new Date(2000, 0, 1) });
+    return zipSync(members, { mtime: ZIP_TIME });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
