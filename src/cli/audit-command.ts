@@ -24,13 +24,13 @@ import { auditDeployment } from '../service/audit-deployment.js';
 import { type AuditState, openAuditState, UnusableAuditState } from '../service/audit-state-file.js';
 import { type AuditThreads, canStartAuditThreads, startAuditThreads } from '../service/audit-threads.js';
 import { type Config, ConfigError, parseConfig } from '../service/config/config.js';
-import { type AuditFault, type AuditReport, auditReport, auditReportText } from './audit-report.js';
+import { type AuditFault, type AuditReport, auditReport, auditReportLines } from './audit-report.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { readInput } from './read-input.js';
 import { requireEmbedded } from './require-embedded.js';
 import { rootThumbprint } from './root-option.js';
-import { giveNoVerdict, type Terminal } from './terminal.js';
+import { giveNoVerdict, jsonLines, type Terminal } from './terminal.js';
 
 /** How to audit. */
 interface AuditOptions {
@@ -212,8 +212,8 @@ export function addAuditCommand(program: Command, terminal: Terminal): void {
         const report = await audit(options, terminal);
         terminal.print(
           options.json
-            ? JSON.stringify(report, null, 2)
-            : auditReportText(report, { keysGiven: options.logKeys !== undefined, verbose: options.verbose ?? false }),
+            ? jsonLines(report)
+            : auditReportLines(report, { keysGiven: options.logKeys !== undefined, verbose: options.verbose ?? false }),
         );
         terminal.exitCode = report.sound ? 0 : EXIT_FAULTS;
       } catch (error) {

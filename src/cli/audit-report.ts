@@ -1,5 +1,5 @@
 import type { AuditedLog } from '../ledger/audit/audit-log.js';
-import { AUDITED_TABLES, coverageText } from './audited-columns.js';
+import { AUDITED_TABLES, coverageLines } from './audited-columns.js';
 import { counted } from './counted.js';
 
 /** The result of an audit. */
@@ -75,8 +75,8 @@ function continuedText({ logs, continues }: AuditReport): string[] {
   ];
 }
 
-/** The report for people. Only the first faults are in it. */
-export function auditReportText(report: AuditReport, options: { keysGiven: boolean; verbose: boolean }): string {
+/** The report for people, as lines. Only the first faults are in it. */
+export function auditReportLines(report: AuditReport, options: { keysGiven: boolean; verbose: boolean }): string[] {
   const { sound, logs, leavesPerSecond, faults, rootKnown, continues } = report;
   const lines = logs.map((log) => {
     const verdict = log.faults === 0 ? 'ok    ' : 'FAULTY';
@@ -92,7 +92,7 @@ export function auditReportText(report: AuditReport, options: { keysGiven: boole
           'The keys were read from the database. To trust only keys that you obtained elsewhere, give --root <fingerprint> or set KEYS_DIR.',
         ];
   return [
-    ...(options.verbose ? [coverageText(), ''] : []),
+    ...(options.verbose ? [...coverageLines(), ''] : []),
     ...lines,
     ...(shown.length > 0 ? ['', ...shown] : []),
     ...(faults.length > shown.length ? [`… and ${faults.length - shown.length} more`] : []),
@@ -106,5 +106,5 @@ export function auditReportText(report: AuditReport, options: { keysGiven: boole
         ? 'SOUND.'
         : 'SOUND, resting on an earlier run for the leaves above.'
       : `NOT SOUND: ${counted(faults.length, 'fault')}.`,
-  ].join('\n');
+  ];
 }

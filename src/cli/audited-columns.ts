@@ -186,8 +186,8 @@ const LIMITS = [
   'registration.policy_digest and key_resolution: for events that were registered before events named both, only whether the policy exists.',
 ] as const;
 
-/** Returns the same list as text. */
-export function coverageText(): string {
+/** Returns the same list as lines. */
+export function coverageLines(): string[] {
   const tables = Object.entries(AUDITED_TABLES);
   const covered = tables.filter(([, { covered }]) => covered.length > 0);
   const open = tables.flatMap(([table, each]) => {
@@ -201,5 +201,5 @@ export function coverageText(): string {
     'Columns that are not covered:',
     ...open,
     ...LIMITS.map((limit) => `  ${limit}`),
-  ].join('\n');
+  ];
 }

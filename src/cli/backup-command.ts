@@ -10,7 +10,7 @@ import { recipientsIn } from './backup/sealed-secrets.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { OperatorRefused } from './operator-client.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { EXIT_USAGE, jsonLines, type Terminal } from './terminal.js';
 
 interface BackupOptions {
   readonly recipient?: readonly string[];
@@ -54,7 +54,7 @@ async function backup(folder: string, options: BackupOptions, terminal: Terminal
   }
 }
 
-function reportText({ name, manifest, sha256, addedObjects, missing }: MadeCopy): string {
+function reportLines({ name, manifest, sha256, addedObjects, missing }: MadeCopy): string[] {
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
   const leaves = manifest.logs.reduce((sum, log) => sum + log.leaves, 0);
   return [
@@ -65,7 +65,7 @@ function reportText({ name, manifest, sha256, addedObjects, missing }: MadeCopy)
     ...missing.slice(0, 20).map((key) => `MISSING from the object store: ${key}`),
     ...(missing.length > 20 ? [`… and ${missing.length - 20} more`] : []),
     `SHA-256 of its manifest: ${sha256}`,
-  ].join('\n');
+  ];
 }
 
 /**
@@ -95,7 +95,7 @@ export function addBackupCommand(program: Command, terminal: Terminal): void {
         const { name, sha256, addedObjects, missing, manifest } = made;
         const { objects, logs, keys, madeAt } = manifest;
         const document = { name, sha256, made_at: madeAt, objects, added_objects: addedObjects, missing, logs, keys };
-        terminal.print(options.json ? JSON.stringify(document, null, 2) : reportText(made));
+        terminal.print(options.json ? jsonLines(document) : reportLines(made));
         terminal.exitCode = missing.length > 0 ? EXIT_NOT_DONE : 0;
       } catch (error) {
         terminal.complain(`error: ${failureReason(error)}`);

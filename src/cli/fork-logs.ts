@@ -23,29 +23,29 @@ const WHAT_IT_MEANS = `A fork is for ever:
   - Each log below goes on under a new name. Its first new entry says, signed, which log it continues, its last seal, and
     your reason. Everybody can read that. The chain goes on after a block that says the same.
   - Receipts that were issued stay valid. Everything that this database has stays in the logs, at the same place.
-If there is any chance to bring the newer database back, do that instead.`;
+If there is any chance to bring the newer database back, do that instead.`.split('\n');
 
 function placeText({ log, number, leaves }: ExplainedLog['database_seal']): string {
   return `${log}, seal ${number}, ${counted(leaves, 'leaf', 'leaves')}`;
 }
 
-function evidence(log: ExplainedLog): string {
+function evidence(log: ExplainedLog): string[] {
   const lost = log.object_store_seal.leaves - log.database_seal.leaves;
   return [
     `${log.name}  (${log.kind})`,
     `  database      ${placeText(log.database_seal)}`,
     `  object store  ${placeText(log.object_store_seal)}`,
     `  lost          ${counted(lost, 'entry', 'entries')}`,
-  ].join('\n');
+  ];
 }
 
-function chainEvidence({ database_block, object_store_block }: ChainRecord): string {
+function chainEvidence({ database_block, object_store_block }: ChainRecord): string[] {
   return [
     'chain',
     `  database      block ${database_block.number}, ${database_block.hash}`,
     `  object store  block ${object_store_block.number}, ${object_store_block.hash}`,
     `  lost          ${counted(object_store_block.number - database_block.number, 'block')}`,
-  ].join('\n');
+  ];
 }
 
 /** The log of this name or identity. @throws {UsageError} if there is none */
@@ -124,12 +124,12 @@ export async function forkLogs(
   logs: readonly LogRecord[],
   log: string | undefined,
   options: ForkOptions,
-): Promise<{ readonly document: object; readonly text: string }> {
+): Promise<{ readonly document: object; readonly lines: readonly string[] }> {
   if ((log === undefined) !== (options.all === true)) throw new UsageError('give one log, or "chain", or --all');
   const wanted = await chosen(client, logs, log);
   if (wanted.logs.length === 0 && !wanted.chain) throw new UsageError('nothing is halted: there is nothing to fork');
-  const shown = [...wanted.logs.map(evidence), ...(wanted.chain ? [chainEvidence(wanted.chain)] : [])];
-  terminal.complain([WHAT_IT_MEANS, ...shown].join('\n'));
+  const shown = [...wanted.logs.flatMap(evidence), ...(wanted.chain ? chainEvidence(wanted.chain) : [])];
+  terminal.complain([...WHAT_IT_MEANS, ...shown]);
   const phrase = phraseFor(wanted, options);
   if ((options.confirm ?? (await typed(terminal, phrase))) !== phrase)
     throw new UsageError(`not confirmed: "${phrase}" was expected. Nothing was changed`);
@@ -138,10 +138,10 @@ export async function forkLogs(
   for (const { identity, name } of wanted.logs)
     forked.push((await client.post(`/${identity}:fork`, { confirm: name, reason })) as unknown as ExplainedLog);
   const lines = forked.map(({ name }, place) => `${wanted.logs[place]!.name} goes on as ${name}`);
-  if (!wanted.chain) return { document: { logs: forked }, text: lines.join('\n') };
+  if (!wanted.chain) return { document: { logs: forked }, lines };
   const chain = (await client.post(`/${CHAIN}:fork`, { confirm: CHAIN, reason })) as unknown as ChainRecord;
   lines.push(
     `chain: block ${chain.database_block.number} follows block ${wanted.chain.database_block.number}, and names the lost blocks`,
   );
-  return { document: { logs: forked, chain }, text: lines.join('\n') };
+  return { document: { logs: forked, chain }, lines };
 }

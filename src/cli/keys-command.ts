@@ -48,7 +48,7 @@ async function list(client: OperatorClient) {
   const document = (await client.get('/keys')) as { keys: ShownKey[]; manifest: ShownManifest; faults: string[] };
   const ordered = document.keys.toSorted((left, right) => left.role.localeCompare(right.role));
   const faults = document.faults.map((fault) => `FAULT: ${fault}`);
-  return { document, text: [...rootLines(document.manifest), ...ordered.map(line), ...faults].join('\n') };
+  return { document, lines: [...rootLines(document.manifest), ...ordered.map(line), ...faults] };
 }
 
 /** @throws {UsageError} */
@@ -60,11 +60,11 @@ function requireRole(role: string, roles: readonly string[]): string {
 async function rotate(client: OperatorClient, role: string, stolen: boolean) {
   if (role === 'root') {
     const document = (await client.post('/root_key:rotate', {})) as unknown as ShownManifest;
-    const text = [
+    const lines = [
       ...rootLines(document),
       'Give the new fingerprint to every verifier. The published manifest file contains the manifest that rotated the root, so the old fingerprint still works.',
     ];
-    return { document, text: text.join('\n') };
+    return { document, lines };
   }
   requireRole(role, [...DEPLOYMENT_ROLES, 'root']);
   const path = `/keys/${role}:rotate`;
@@ -75,7 +75,7 @@ async function rotate(client: OperatorClient, role: string, stolen: boolean) {
     waits_for?: string;
   };
   const { active, retired, pending, waits_for: reason } = document;
-  const text = retired
+  const lines = retired
     ? [
         line(active),
         line(retired),
@@ -88,19 +88,19 @@ async function rotate(client: OperatorClient, role: string, stolen: boolean) {
         line(pending),
         `The new key signs nothing yet: ${reason}. Run the same command again to continue.`,
       ];
-  return { document, text: text.join('\n') };
+  return { document, lines };
 }
 
 async function revoke(client: OperatorClient, keyId: string) {
   const document = (await client.post(`/keys/${encodeURIComponent(keyId)}:revoke`, {})) as ShownKey;
-  return { document, text: line(document) };
+  return { document, lines: [line(document)] };
 }
 
 async function propose(client: OperatorClient, change: string, subject: string | undefined, options: ProposeOptions) {
   const document = await client.post('/key_manifests:propose', await changeOf(change, subject, options));
   await writeOutput('--output', options.output, Buffer.from(String(document['manifest']), 'base64'));
   const text = `The unsigned key manifest ${document['number']} is in ${options.output}. Sign it on the machine that has the root key: vcon-archivist keys sign ${options.output} --root-key <pem> --output <signed>`;
-  return { document: { ...document, output: options.output }, text };
+  return { document: { ...document, output: options.output }, lines: [text] };
 }
 
 async function changeOf(change: string, subject: string | undefined, options: ProposeOptions): Promise<object> {
@@ -129,7 +129,7 @@ async function changeOf(change: string, subject: string | undefined, options: Pr
 async function publish(client: OperatorClient, file: string) {
   const manifest = toBase64(await readInput(file));
   const document = (await client.post('/key_manifests', { manifest })) as unknown as ShownManifest;
-  return { document, text: rootLines(document).join('\n') };
+  return { document, lines: rootLines(document) };
 }
 
 /**
@@ -198,7 +198,7 @@ function addSignCommand(keys: Command, terminal: Terminal): void {
     .requiredOption('--output <file>', 'where to write the signed manifest')
     .action(async (file: string, options: { rootKey: string; output: string }) => {
       try {
-        terminal.print((await signManifestFile(file, options)).join('\n'));
+        terminal.print(await signManifestFile(file, options));
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
         terminal.complain(`error: ${error.message}`);

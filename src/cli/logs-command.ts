@@ -30,16 +30,15 @@ const place = ({ number, leaves }: ExplainedLog['database_seal']) =>
     : `seal ${number}, ${leaves < 0 ? 'which cannot be read' : counted(leaves, 'leaf', 'leaves')}`;
 
 /** A log that runs in one line; a halted one with its evidence. */
-function explained(log: LogRecord | ExplainedLog): string {
-  if (!('finding' in log)) return logLine(log);
-  const lines = [
+function explained(log: LogRecord | ExplainedLog): string[] {
+  if (!('finding' in log)) return [logLine(log)];
+  return [
     logLine(log),
     `  reason        ${log.halted}`,
     `  database      ${place(log.database_seal)}`,
     `  object store  ${place(log.object_store_seal)}`,
     `  what to do    ${advice(log)}`,
   ];
-  return lines.join('\n');
 }
 
 const KEYS_LOG_BEHIND =
@@ -60,15 +59,14 @@ const CHAIN_ADVICE: Readonly<Record<ChainRecord['finding'], string>> = {
 const blockText = ({ number, hash }: ChainRecord['database_block']) => `block ${number}, ${hash}`;
 
 /** A chain that runs in one line; one that does not with its evidence. */
-function explainedChain({ finding, database_block, object_store_block }: ChainRecord): string {
-  if (finding === 'consistent') return `chain  block ${database_block.number}  (running)`;
-  const lines = [
+function explainedChain({ finding, database_block, object_store_block }: ChainRecord): string[] {
+  if (finding === 'consistent') return [`chain  block ${database_block.number}  (running)`];
+  return [
     `chain  block ${database_block.number}  (HALTED)`,
     `  database      ${blockText(database_block)}`,
     `  object store  ${blockText(object_store_block)}`,
     `  what to do    ${CHAIN_ADVICE[finding]}`,
   ];
-  return lines.join('\n');
 }
 
 async function everyLog(client: OperatorClient): Promise<LogRecord[]> {
@@ -90,12 +88,12 @@ async function list(client: OperatorClient) {
   const sound = halted === 0 && chain.finding === 'consistent';
   const more = sound ? [] : ['See docs/operate/halted-log.md before you change anything.'];
   const lines = [
-    ...logs.map(explained),
-    explainedChain(chain),
+    ...logs.flatMap(explained),
+    ...explainedChain(chain),
     `${counted(logs.length, 'log')}, ${halted} halted`,
     ...more,
   ];
-  return { document: { logs, chain }, text: lines.join('\n') };
+  return { document: { logs, chain }, lines };
 }
 
 async function explain(client: OperatorClient, identity: string): Promise<ExplainedLog> {
@@ -105,7 +103,7 @@ async function explain(client: OperatorClient, identity: string): Promise<Explai
 async function resume(client: OperatorClient, log: string) {
   const { identity } = namedLog(await everyLog(client), log);
   const resumed = (await client.post(`/${identity}:resume`)) as unknown as ExplainedLog;
-  return { document: resumed, text: logLine(resumed) };
+  return { document: resumed, lines: [logLine(resumed)] };
 }
 
 /**

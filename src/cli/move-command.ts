@@ -10,7 +10,7 @@ import { auditOpen } from './audit-command.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { type Moved, moveDatabase } from './move/move-database.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { EXIT_USAGE, jsonLines, type Terminal } from './terminal.js';
 
 interface MoveOptions {
   readonly to: string;
@@ -62,7 +62,7 @@ async function move(options: MoveOptions, terminal: Terminal): Promise<MoveRepor
   return { ...moved, faults };
 }
 
-function reportText({ tables, rows, leaves, faults, resumed }: MoveReport): string {
+function reportLines({ tables, rows, leaves, faults, resumed }: MoveReport): string[] {
   return [
     `Copied ${counted(tables, 'table')} with ${counted(rows, 'row')}; the logs have ${counted(leaves, 'leaf', 'leaves')}.`,
     ...faults.slice(0, MOST_SHOWN).map((fault) => `FAULT   ${fault}`),
@@ -75,7 +75,7 @@ function reportText({ tables, rows, leaves, faults, resumed }: MoveReport): stri
           'The audit found no fault. The embedded database is marked as moved: no service starts on it.',
           'Set DATABASE_URL to the server and start the service. Leave DATA_DIR, KEYS_DIR and OBJECT_STORE_URL as they are.',
         ]),
-  ].join('\n');
+  ];
 }
 
 /**
@@ -93,7 +93,7 @@ export function addMoveCommand(program: Command, terminal: Terminal): void {
     .action(async (options: MoveOptions) => {
       try {
         const report = await move(options, terminal);
-        terminal.print(options.json ? JSON.stringify(report, null, 2) : reportText(report));
+        terminal.print(options.json ? jsonLines(report) : reportLines(report));
         terminal.exitCode = report.faults.length > 0 ? EXIT_NOT_MOVED : 0;
       } catch (error) {
         terminal.complain(`error: ${failureReason(error)}`);

@@ -1,7 +1,7 @@
 import { UsageError } from '../core/evidence/usage-error.js';
 import { ConfigError, parseConfig } from '../service/config/config.js';
 import { type OperatorClient, OperatorRefused, openOperatorClient } from './operator-client.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { EXIT_USAGE, jsonLines, type Terminal } from './terminal.js';
 
 const EXIT_NOT_DONE = 1;
 
@@ -12,7 +12,9 @@ export interface OperatorOptions {
 }
 
 /** The work of one command; resolves with its answer, for a machine and for a person. */
-type OperatorWork = (client: OperatorClient) => Promise<{ readonly document: object; readonly text: string }>;
+type OperatorWork = (
+  client: OperatorClient,
+) => Promise<{ readonly document: object; readonly lines: readonly string[] }>;
 
 /** Runs one operator command through the running service and prints its answer or the error. */
 export async function answerAsOperator(
@@ -22,12 +24,12 @@ export async function answerAsOperator(
 ): Promise<void> {
   try {
     const { publicUrl, keysDir } = parseConfig(process.env);
-    const { document, text } = await work(await openOperatorClient((url ?? publicUrl).replace(/\/+$/, ''), keysDir));
-    terminal.print(json ? JSON.stringify(document, null, 2) : text);
+    const { document, lines } = await work(await openOperatorClient((url ?? publicUrl).replace(/\/+$/, ''), keysDir));
+    terminal.print(json ? jsonLines(document) : lines);
   } catch (error) {
     const usage = error instanceof ConfigError || error instanceof UsageError;
     if (!(usage || error instanceof OperatorRefused)) throw error;
-    if (json) terminal.print(JSON.stringify({ error: error.message }, null, 2));
+    if (json) terminal.print(jsonLines({ error: error.message }));
     else terminal.complain(`error: ${error.message}`);
     terminal.exitCode = usage ? EXIT_USAGE : EXIT_NOT_DONE;
   }

@@ -13,7 +13,7 @@ import { recipientsIn } from './backup/sealed-secrets.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { type RestoredCopy, type RestoreRequest, restoreCopy } from './restore/restore-copy.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { EXIT_USAGE, jsonLines, type Terminal } from './terminal.js';
 
 interface RestoreOptions {
   readonly copy?: string;
@@ -85,7 +85,7 @@ async function restore(folder: string, options: RestoreOptions, terminal: Termin
   }
 }
 
-function reportText({ copy, manifest, objects, published, halted, faults, open }: Restored): string {
+function reportLines({ copy, manifest, objects, published, halted, faults, open }: Restored): string[] {
   const { later } = published;
   const names = new Map(manifest.logs.map(({ log, name }) => [log, name]));
   return [
@@ -106,7 +106,7 @@ function reportText({ copy, manifest, objects, published, halted, faults, open }
     open
       ? 'The service can start.'
       : 'The service does not start on this place. Restore an older copy, or give --despite-faults to start with what is here.',
-  ].join('\n');
+  ];
 }
 
 function exitCode({ open, halted }: Restored): number {
@@ -141,7 +141,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
     .action(async (folder: string, options: RestoreOptions) => {
       try {
         const restored = await restore(folder, options, terminal);
-        terminal.print(options.json ? jsonText(restored) : reportText(restored));
+        terminal.print(options.json ? jsonLines(documentOf(restored)) : reportLines(restored));
         terminal.exitCode = exitCode(restored);
       } catch (error) {
         terminal.complain(`error: ${failureReason(error)}`);
@@ -151,8 +151,8 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-function jsonText({ copy, manifest, objects, published, halted, faults, open }: Restored): string {
-  const document = {
+function documentOf({ copy, manifest, objects, published, halted, faults, open }: Restored): object {
+  return {
     copy,
     made_at: manifest.madeAt,
     objects,
@@ -161,5 +161,4 @@ function jsonText({ copy, manifest, objects, published, halted, faults, open }: 
     faults,
     service_can_start: open,
   };
-  return JSON.stringify(document, null, 2);
 }

@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import { visibleLine, visibleText } from '../core/evidence/visible-text.js';
 import { packageVersion } from '../service/package-version.js';
 import { addAuditCommand } from './audit-command.js';
 import { addBackupCommand } from './backup-command.js';
@@ -14,7 +13,7 @@ import { addQueueCommand } from './plugin/queue-command.js';
 import { addRestoreCommand } from './restore-command.js';
 import { addServeCommand } from './serve-command.js';
 import { addTenancyCommand } from './tenancy-command.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { EXIT_USAGE, type Output, plainTerminal, type Terminal } from './terminal.js';
 import { addVerifyCommand } from './verify-command.js';
 
 /** Every `<name>-command.ts` exports one of these and stands in the list below. */
@@ -37,33 +36,24 @@ const COMMANDS: readonly AddCommand[] = [
   addMoveCommand,
 ];
 
-/** What comes from elsewhere is shown, and does nothing else. */
-function plainTerminal(outside: Terminal): Terminal {
-  const { progress } = outside;
-  return {
-    print: (text) => outside.print(visibleText(text)),
-    complain: (text) => outside.complain(visibleText(text)),
-    ...(progress ? { progress: (text: string) => progress(visibleLine(text)) } : {}),
-    get exitCode() {
-      return outside.exitCode;
-    },
-    set exitCode(code: number) {
-      outside.exitCode = code;
-    },
-  };
+/** What commander says of a command line that makes no sense: arguments may be names of files, from a pattern of the shell. */
+function errorLines(text: string): string[] {
+  const [, message = text, suggestion] = /^(.*)\n(\(Did you mean [-\w, ]+\?\))$/s.exec(text) ?? [];
+  return suggestion === undefined ? [message] : [message, suggestion];
 }
 
-/** Runs one command line, without the program's name, and leaves the exit code in the terminal. */
-export async function runCli(args: readonly string[], outside: Terminal): Promise<void> {
-  const terminal = plainTerminal(outside);
+/** Runs one command line, without the program's name, and leaves the exit code in the output. */
+export async function runCli(args: readonly string[], output: Output): Promise<void> {
+  const terminal = plainTerminal(output);
   const program = new Command('vcon-archivist')
     .description('Evidence for conversations: check it, and run the service that makes it')
     .version(packageVersion())
     .showHelpAfterError('See the same command with --help.')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => terminal.print(text.trimEnd()),
-      writeErr: (text) => terminal.complain(text.trimEnd()),
+      writeOut: (text) => terminal.print(text.trimEnd().split('\n')),
+      writeErr: (text) => terminal.complain(text.trimEnd().split('\n')),
+      outputError: (text) => terminal.complain(errorLines(text.trimEnd())),
     });
   for (const add of COMMANDS) add(program, terminal);
   try {

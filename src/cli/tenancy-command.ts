@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { visibleLine } from '../core/evidence/visible-text.js';
 import { examples } from './help-examples.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
 import type { OperatorClient } from './operator-client.js';
@@ -19,8 +18,7 @@ function pathOf(tenancy: string): string {
 function line(tenancy: Answer): string {
   const state = tenancy['disabled_at'] === '' ? 'open' : `disabled since ${tenancy['disabled_at']}`;
   const domain = tenancy['verified_domain'] === '' ? '' : `  ${tenancy['verified_domain']}`;
-  // Owners choose the name: it must not write lines of its own.
-  return visibleLine(`${tenancy['identity']}  ${tenancy['display_name']}${domain}  (${state})`);
+  return `${tenancy['identity']}  ${tenancy['display_name']}${domain}  (${state})`;
 }
 
 async function create(client: OperatorClient, name: string, domain: string | undefined) {
@@ -28,13 +26,13 @@ async function create(client: OperatorClient, name: string, domain: string | und
     display_name: name,
     ...(domain === undefined ? {} : { verified_domain: domain }),
   });
-  const text = [
+  const lines = [
     line(made),
     'Credentials of its first Owner application (the secret is shown only now):',
     `  client id      ${made['client_id']}`,
     `  client secret  ${made['client_secret']}`,
   ];
-  return { document: made, text: text.join('\n') };
+  return { document: made, lines };
 }
 
 async function list(client: OperatorClient) {
@@ -45,12 +43,12 @@ async function list(client: OperatorClient) {
     page = (await client.get(`/tenancies${after}`))['tenancies'] as Answer[];
     tenancies.push(...page);
   }
-  return { document: { tenancies }, text: tenancies.map(line).join('\n') };
+  return { document: { tenancies }, lines: tenancies.map(line) };
 }
 
 async function told(answered: Promise<Answer>) {
   const tenancy = await answered;
-  return { document: tenancy, text: line(tenancy) };
+  return { document: tenancy, lines: [line(tenancy)] };
 }
 
 /**

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { runCli } from './run-cli.js';
+import { type Output, plainTerminal, stackLines } from './terminal.js';
 
 /** Carriage return and "erase to the end of the line": each line replaces the one before it. */
 function showProgress(text: string): void {
@@ -12,7 +13,7 @@ for (const stream of [process.stdout, process.stderr])
     if (error.code !== 'EPIPE') throw error;
   });
 
-await runCli(process.argv.slice(2), {
+const output: Output = {
   print: (text) => process.stdout.write(`${text}\n`),
   complain: (text) => process.stderr.write(`${text}\n`),
   ...(process.stderr.isTTY ? { progress: showProgress } : {}),
@@ -22,4 +23,10 @@ await runCli(process.argv.slice(2), {
   set exitCode(code: number) {
     process.exitCode = code;
   },
-});
+};
+try {
+  await runCli(process.argv.slice(2), output);
+} catch (error) {
+  plainTerminal(output).complain(stackLines(error));
+  process.exit(1);
+}

@@ -9,11 +9,10 @@ import {
   saysSomething,
   speakers,
 } from '../core/evidence/verdict-words.js';
-import { visibleLine } from '../core/evidence/visible-text.js';
 import type { Claim } from '../core/verify/claim.js';
 import type { Contradiction, NotCovered, TakenFor, Verdict } from '../core/verify/verdict.js';
 
-const line = (title: string, text: string): string => visibleLine(`    ${title.padEnd(15)} ${text}`);
+const line = (title: string, text: string): string => `    ${title.padEnd(15)} ${text}`;
 
 function claimText({ kind, piece, facts, by }: Claim): string[] {
   const shown = FACT_TITLES.flatMap(([name, title]) => {
@@ -21,7 +20,7 @@ function claimText({ kind, piece, facts, by }: Claim): string[] {
     return saysSomething(value) ? [line(title, factText(name, value))] : [];
   });
   return [
-    visibleLine(`  ${piece}: ${CLAIM_KINDS[kind]}`),
+    `  ${piece}: ${CLAIM_KINDS[kind]}`,
     ...shown,
     // One piece of evidence may be in several files.
     ...new Set(by.map((proof) => line('proven by', proofText(proof)))),
@@ -31,12 +30,12 @@ function claimText({ kind, piece, facts, by }: Claim): string[] {
 function refusalText({ code, piece, member, detail }: Contradiction): string[] {
   const where = member === undefined ? piece : `${piece}, ${member}`;
   const meaning = REFUSAL_MEANINGS[code];
-  return [visibleLine(`  ${where}: ${detail} [${code}]`), ...(meaning === undefined ? [] : [`    ${meaning}`])];
+  return [`  ${where}: ${detail} [${code}]`, ...(meaning === undefined ? [] : [`    ${meaning}`])];
 }
 
 function openText({ piece, members, why, detail }: NotCovered): string {
   const what = members.length === 0 ? piece : `${piece}: ${members.join(', ')}`;
-  return visibleLine(`  ${what} (${NOT_COVERED[why]}: ${detail})`);
+  return `  ${what} (${NOT_COVERED[why]}: ${detail})`;
 }
 
 /** Returns the first line: the outcome, who recorded the facts, and whether no issuer was pinned; or what a refusal means. */
@@ -45,15 +44,15 @@ function headline({ outcome, claims, contradictions: [refusal], missing }: Verdi
   const pinned = missing.some(({ what }) => what === 'issuer') ? ' No issuer was pinned (--issuer).' : '';
   const found =
     outcome === 'verified' ? 'VERIFIED.' : 'INCOMPLETE. Nothing false was found, but not everything could be proven.';
-  return visibleLine([found, speakers(claims)].filter((each) => each !== '').join(' ') + pinned);
+  return [found, speakers(claims)].filter((each) => each !== '').join(' ') + pinned;
 }
 
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', title, ...lines];
 }
 
-/** Returns a verdict as text: the outcome, contradictions, facts, what is not covered, and what was not given. */
-export function verdictText(verdict: Verdict, files: readonly TakenFor[]): string {
+/** Returns a verdict as lines: the outcome, contradictions, facts, what is not covered, and what was not given. */
+export function verdictLines(verdict: Verdict, files: readonly TakenFor[]): string[] {
   const { outcome, claims, contradictions, notCovered, missing } = verdict;
   return [
     headline(verdict),
@@ -62,11 +61,11 @@ export function verdictText(verdict: Verdict, files: readonly TakenFor[]): strin
     ...section('Not covered:', notCovered.map(openText)),
     ...section(
       'Not given:',
-      missing.map(({ detail }) => visibleLine(`  ${detail}`)),
+      missing.map(({ detail }) => `  ${detail}`),
     ),
     ...section(
       'Files:',
-      files.map(({ file, kind }) => visibleLine(`  ${file}: taken for ${kindName(kind)}`)),
+      files.map(({ file, kind }) => `  ${file}: taken for ${kindName(kind)}`),
     ),
-  ].join('\n');
+  ];
 }

@@ -17,8 +17,8 @@ import { rememberManifest } from './manifest-state.js';
 import { givenManifests, publishedManifests } from './published-manifest.js';
 import { readPublished } from './read-published.js';
 import { rootThumbprint } from './root-option.js';
-import { giveNoVerdict, type Terminal } from './terminal.js';
-import { verdictText } from './verdict-text.js';
+import { giveNoVerdict, jsonLines, type Terminal } from './terminal.js';
+import { verdictLines } from './verdict-text.js';
 import { givenTrust, type TrustOptions } from './verify-trust.js';
 
 interface VerifyOptions extends TrustOptions {
@@ -158,11 +158,11 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
     .action(async (files: string[], options: VerifyOptions) => {
       try {
         const { verdict, files: takenFor } = await verify(files, options, terminal);
-        const json = () => JSON.stringify(verdictDocument(verdict, takenFor), null, 2);
-        terminal.print(options.json ? json() : verdictText(verdict, takenFor));
+        const json = () => jsonLines(verdictDocument(verdict, takenFor));
+        terminal.print(options.json ? json() : verdictLines(verdict, takenFor));
         terminal.exitCode = EXIT_STATUS[verdict.outcome];
       } catch (error) {
-        if (options.json) terminal.print(JSON.stringify(unreadable(error), null, 2));
+        if (options.json) terminal.print(jsonLines(unreadable(error)));
         giveNoVerdict(terminal, error, error instanceof UsageError);
       }
     });

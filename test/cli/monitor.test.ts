@@ -231,6 +231,15 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
     expect(kept()).toHaveLength(3);
   });
 
+  it('says what a log says of itself on one line', async () => {
+    answer = published(sampleSealedLog({ leaves: 5, subject: 'x\nALARM of another log\u001b[2J' }), 5);
+    const { err, exitCode } = await monitor();
+    expect(exitCode).toBe(1);
+    const [alarm, ...more] = err.split('\n');
+    expect(alarm).toContain('signed by the log "x\\u000aALARM of another log\\u001b[2J"');
+    expect(more).toEqual([expect.stringMatching(/^keep /)]);
+  });
+
   it('goes on following a log whose service moved to another address', async () => {
     answer = published(log, 5);
     await monitor();

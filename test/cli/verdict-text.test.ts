@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { verdictText } from '../../src/cli/verdict-text.js';
+import { verdictLines } from '../../src/cli/verdict-text.js';
 import type { Claim, Facts } from '../../src/core/verify/claim.js';
 
 const event = (facts: Facts, by: Claim['by'] = []): Claim => ({
@@ -10,9 +10,7 @@ const event = (facts: Facts, by: Claim['by'] = []): Claim => ({
 });
 
 const lines = (claim: Claim) =>
-  verdictText({ outcome: 'verified', claims: [claim], contradictions: [], notCovered: [], missing: [] }, []).split(
-    '\n',
-  );
+  verdictLines({ outcome: 'verified', claims: [claim], contradictions: [], notCovered: [], missing: [] }, []);
 
 it('prints no line for a fact that is an empty text', () => {
   expect(lines(event({ event_type: 'note' }))).toContain('    event type      note');

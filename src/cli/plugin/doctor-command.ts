@@ -16,7 +16,7 @@ import { pluginCredentials } from '../../service/plugin-credentials.js';
 import { watchPluginDisks } from '../../service/watch-disks.js';
 import { examples } from '../help-examples.js';
 import { serviceUrl } from '../service-url.js';
-import { EXIT_USAGE, type Terminal } from '../terminal.js';
+import { EXIT_USAGE, jsonLines, type Terminal } from '../terminal.js';
 import { openOperatorQueue } from './open-operator-queue.js';
 
 const EXIT_CODES: Readonly<Record<FindingState, number>> = { ok: 0, change: 1, broken: 2 };
@@ -60,8 +60,8 @@ async function examine(config: Config, conserver: string | undefined): Promise<F
   return oneLineForEachCause(findings.flat());
 }
 
-function findingText({ check, state, found, change }: Finding): string {
-  return `${MARKS[state]}  ${check}: ${found}${change === undefined ? '' : `\n        → ${change}`}`;
+function findingLines({ check, state, found, change }: Finding): string[] {
+  return [`${MARKS[state]}  ${check}: ${found}`, ...(change === undefined ? [] : [`        → ${change}`])];
 }
 
 function worst(findings: readonly Finding[]): FindingState {
@@ -99,14 +99,12 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
         const findings = await examine(config, conserver ?? config.plugin.conserverRedisUrl);
         const state = worst(findings);
         terminal.print(
-          json
-            ? JSON.stringify({ state, findings }, null, 2)
-            : [...findings.map(findingText), '', VERDICTS[state]].join('\n'),
+          json ? jsonLines({ state, findings }) : [...findings.flatMap(findingLines), '', VERDICTS[state]],
         );
         terminal.exitCode = EXIT_CODES[state];
       } catch (error) {
         if (!(error instanceof UsageError || error instanceof ConfigError)) throw error;
-        if (json) terminal.print(JSON.stringify({ error: error.message }, null, 2));
+        if (json) terminal.print(jsonLines({ error: error.message }));
         else terminal.complain(`error: ${error.message}`);
         terminal.exitCode = EXIT_USAGE;
       }

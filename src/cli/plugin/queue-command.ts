@@ -19,9 +19,9 @@ import { ConfigError, parseConfig } from '../../service/config/config.js';
 import { watchPluginDisks } from '../../service/watch-disks.js';
 import { examples } from '../help-examples.js';
 import { serviceUrl } from '../service-url.js';
-import { EXIT_USAGE, type Terminal } from '../terminal.js';
+import { EXIT_USAGE, jsonLines, type Terminal } from '../terminal.js';
 import { openOperatorQueue } from './open-operator-queue.js';
-import { type FullDisk, inventoryText, operationText } from './queue-text.js';
+import { type FullDisk, inventoryLines, operationLines } from './queue-text.js';
 
 /** Exit code for a valid command that could not be carried out. */
 const EXIT_NOT_DONE = 1;
@@ -33,7 +33,7 @@ class UsageError extends Error {}
 /** The answer of a subcommand, for a machine and for a person. */
 interface Answer {
   readonly document: object;
-  readonly text: string;
+  readonly lines: readonly string[];
 }
 
 /** Finds the disks that are full now. */
@@ -62,12 +62,12 @@ async function onQueue(work: Work): Promise<Answer> {
 
 async function answer(terminal: Terminal, json: boolean, find: () => Promise<Answer>): Promise<void> {
   try {
-    const { document, text } = await find();
-    terminal.print(json ? JSON.stringify(document, null, 2) : text);
+    const { document, lines } = await find();
+    terminal.print(json ? jsonLines(document) : lines);
   } catch (error) {
     const usage = error instanceof UsageError || error instanceof ConfigError;
     if (!usage && !(error instanceof OperatorError)) throw error;
-    if (json) terminal.print(JSON.stringify({ error: error.message }, null, 2));
+    if (json) terminal.print(jsonLines({ error: error.message }));
     else terminal.complain(`error: ${error.message}`);
     terminal.exitCode = usage ? EXIT_USAGE : EXIT_NOT_DONE;
   }
@@ -84,12 +84,12 @@ async function inventory(places: SetAsidePlaces, fullDisks: FullDisks, limit: st
     ...(await queueInventory(places, systemClock, listed(limit))),
     fullDisks: await fullDisks(),
   };
-  return { document, text: inventoryText(document) };
+  return { document, lines: inventoryLines(document) };
 }
 
 async function show(backend: QueueBackend, job: string): Promise<Answer> {
   const document = await showOperation(backend, job);
-  return { document, text: operationText(document) };
+  return { document, lines: operationLines(document) };
 }
 
 interface ReplayOptions {
@@ -102,10 +102,10 @@ async function replayAll(places: SetAsidePlaces): Promise<Answer> {
   const letters = await replayDeadLetters(places.backend);
   const { replayed: items, staying } = await replayAllSetAside(places, systemClock.now(), MAX_LISTED);
   const replayed = letters + items;
-  const stays = staying.map(({ id, reason }) => `\n${id} stays: ${reason}`);
+  const stays = staying.map(({ id, reason }) => `${id} stays: ${reason}`);
   return {
     document: { replayed, ...(staying.length > 0 && { staying }) },
-    text: `${replayed} dead letters and set-aside items will be tried again.${stays.join('')}`,
+    lines: [`${replayed} dead letters and set-aside items will be tried again.`, ...stays],
   };
 }
 
@@ -117,7 +117,7 @@ async function replay(places: SetAsidePlaces, job: string | undefined, options: 
   if (job === undefined) return replayAll(places);
   if (isSetAsideId(job)) await replaySetAside(places, job, correction);
   else await replayOperation(places.backend, job);
-  return { document: { replayed: 1, job }, text: `Job ${job} will be tried again now.` };
+  return { document: { replayed: 1, job }, lines: [`Job ${job} will be tried again now.`] };
 }
 
 /** What forbids a drop is found before the queue is opened. */
@@ -126,7 +126,7 @@ async function drop(job: string, given: string): Promise<Answer> {
   await requireRightTime(serviceUrl(parseConfig(process.env)), systemClock);
   return onQueue(async ({ backend }) => {
     const document = await dropOperation(backend, systemClock, job, reason);
-    return { document, text: `Dropped. Job ${document.record} delivers the record of it to the log.` };
+    return { document, lines: [`Dropped. Job ${document.record} delivers the record of it to the log.`] };
   });
 }
 

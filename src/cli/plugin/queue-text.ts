@@ -21,13 +21,13 @@ function age(seconds: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
 }
 
-function letterText(letter: KeptOperation): string {
+function letterLines(letter: KeptOperation): string[] {
   return [
     '',
     `  ${letter.job}`,
     `    ${letter.operation} of ${letter.subject}, kept ${letter.keptAt}`,
     `    ${printable(letter.reason ?? 'no reason is kept')}`,
-  ].join('\n');
+  ];
 }
 
 /** A disk of the plugin that has no room; `freeBytes` is undefined for the disk of a server. */
@@ -41,7 +41,7 @@ function fullDiskText({ disk, freeBytes }: FullDisk): string {
   return `DISK FULL             ${disk}${free}: nothing more is stored on it until there is room`;
 }
 
-export function inventoryText(inventory: QueueInventory & { readonly fullDisks: readonly FullDisk[] }): string {
+export function inventoryLines(inventory: QueueInventory & { readonly fullDisks: readonly FullDisk[] }): string[] {
   const { depth, oldestSeconds, deadLetters, letters, engine, operations, spool, setAside, notLookedAt } = inventory;
   const more = deadLetters - letters.length;
   return [
@@ -56,15 +56,15 @@ export function inventoryText(inventory: QueueInventory & { readonly fullDisks: 
       ? []
       : [`waiting on this disk  ${spool.depth}, the oldest for ${age(spool.oldestSeconds)}, in ${spool.folder}`]),
     `dead letters          ${deadLetters}`,
-    ...letters.map(letterText),
+    ...letters.flatMap(letterLines),
     ...(more > 0 && letters.length > 0 ? ['', `  and ${more} more: --limit`] : []),
     ...(setAside.length === 0 ? [] : ['', `set aside             ${setAside.length}`]),
-    ...setAside.map(({ id, reason }) => `  ${printable(id)}\n    ${printable(reason)}`),
+    ...setAside.flatMap(({ id, reason }) => [`  ${printable(id)}`, `    ${printable(reason)}`]),
     ...notLookedAt.map((place) => `not looked at: ${printable(place)}`),
-  ].join('\n');
+  ];
 }
 
-export function operationText(kept: KeptOperationDetails): string {
+export function operationLines(kept: KeptOperationDetails): string[] {
   const lines: [string, string][] = [
     ['job', kept.job],
     ['state', STATES[kept.state] ?? kept.state],
@@ -76,7 +76,5 @@ export function operationText(kept: KeptOperationDetails): string {
     ...(kept.reason === undefined ? [] : [['reason', kept.reason] as [string, string]]),
   ];
   const attributes = Object.entries(kept.attributes).map(([name, value]) => `  ${name} = ${printable(value)}`);
-  return [...lines.map(([name, value]) => `${name.padEnd(10)}${printable(value)}`), 'attributes', ...attributes].join(
-    '\n',
-  );
+  return [...lines.map(([name, value]) => `${name.padEnd(10)}${printable(value)}`), 'attributes', ...attributes];
 }

@@ -17,7 +17,7 @@ interface ReceiptOptions {
 async function receipts(uuid: string, hash: string, out: string | undefined, terminal: Terminal): Promise<void> {
   const kept = Object.entries(await keptReceipts(parseConfig(process.env), pino({ level: 'silent' }), uuid, hash));
   for (const [job, { event, operation, statement, verifiedAt }] of kept) {
-    terminal.print(`${operation}  ${event}\n  job ${job}, verified ${verifiedAt}`);
+    terminal.print([`${operation}  ${event}`, `  job ${job}, verified ${verifiedAt}`]);
     if (out === undefined) continue;
     const file = kept.length === 1 ? out : `${out}.${job.slice(0, 8)}`;
     await writeFile(file, Buffer.from(statement, 'base64'), { flag: 'wx' });
