@@ -80,7 +80,11 @@ function watchedManifest(url: string, { state }: MonitorOptions, rootThumbprint:
   const isNewer = ({ manifest: { number } }: TrustedKeyManifest) =>
     look().then(
       (newest) => newest.number > number,
-      () => false,
+      (error: unknown) => {
+        // A manifest that cannot be read says nothing about an unknown key: no alarm is raised before it is known.
+        if (!(error instanceof VerificationError)) throw error;
+        return false;
+      },
     );
   const keysOf = (used: TrustedKeyManifest): FollowedKeys => ({
     ...keysOfManifest(used),

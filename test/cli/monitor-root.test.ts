@@ -22,6 +22,8 @@ let folder: string;
 const instead = new Map<string, Uint8Array | undefined>();
 /** Paths for which it does so once. */
 const shownOnce = new Set<string>();
+/** Paths that are not answered, after what is shown instead. */
+const failing = new Set<string>();
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'monitor-root-'));
@@ -33,6 +35,7 @@ beforeAll(async () => {
       if (shownOnce.delete(path)) instead.delete(path);
       return void (body ? response.end(body) : response.writeHead(404).end());
     }
+    if (failing.has(path)) return void response.writeHead(503).end();
     const answer = await running.anonymous.get(path);
     response.writeHead(answer.status).end(answer.bytes);
   });
@@ -100,6 +103,22 @@ describe('monitor by the fingerprint of the root key', { timeout: LONG }, () => 
     expect(out).toContain(`number ${current().manifest.number} of`);
     const files = await readdir(join(folder, 'between'), { recursive: true });
     expect(files.filter((file) => file.includes('alarm'))).toEqual([]);
+  });
+
+  it('raises no alarm at an unknown key while it cannot read the key manifest again', async () => {
+    expect((await monitor('withheld')).exitCode).toBe(0);
+    const before = await published();
+    await rotate('seal');
+    await record();
+    instead.set(MANIFEST, before);
+    shownOnce.add(MANIFEST);
+    failing.add(MANIFEST);
+    const { err, exitCode } = await monitor('withheld').finally(() => failing.clear());
+    expect([exitCode, err]).toEqual([2, expect.stringMatching(/tenant\/\S+: \S+\/keys\/manifest answers 503/)]);
+    expect(err).not.toContain('ALARM');
+    const files = await readdir(join(folder, 'withheld'), { recursive: true });
+    expect(files.filter((file) => file.includes('alarm'))).toEqual([]);
+    expect(await monitor('withheld')).toMatchObject({ err: '', exitCode: 0 });
   });
 
   it('raises an alarm at a key manifest that is older than one that it saw, or gone, and keeps the proof', async () => {

@@ -5,13 +5,14 @@ export class KeysOutdated extends Error {
   override readonly name = 'KeysOutdated';
 }
 
-/** Whether the source of the keys has newer ones by now. */
+/** Whether the source of the keys has newer ones by now. Rejects with `LogUnreachable` if it does not answer. */
 export type AreKeysOutdated = () => Promise<boolean>;
 
 /**
  * An unknown key contradicts nothing if it is one of newer keys.
  * @param outdated undefined for keys that stay the same
- * @throws {KeysOutdated}
+ * @throws {KeysOutdated} if it can be one
+ * @throws {LogUnreachable} if nobody knows
  */
 export async function checkNotOutdated(error: unknown, outdated: AreKeysOutdated | undefined): Promise<void> {
   if (!(error instanceof VerificationError) || error.code !== 'log_key_not_trusted') return;
