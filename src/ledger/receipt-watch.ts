@@ -1,11 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import { inPieces } from '../platform/in-pieces.js';
 import type { Logger } from '../platform/logger.js';
 import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
+import { keepUnderKeys } from './kept-under-keys.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef } from './log.js';
-import { countedKeys } from './log-keys.js';
 import { statementReceipts } from './receipts.js';
 import { batchReceipts, type SealedBatch } from './sealed-batch.js';
 
@@ -95,10 +94,7 @@ export function createReceiptWatch(deps: {
 }): ReceiptWatch {
   const { lookAfterMs = LOOK_AFTER_MS } = deps;
   const queues = new Map<string, Queue>();
-  const kept = new LRUCache<string, Uint8Array>({
-    maxSize: KEPT_BYTES,
-    sizeCalculation: (receipt) => receipt.length + 200,
-  });
+  const kept = keepUnderKeys(deps.keyring, { maxBytes: KEPT_BYTES, entryBytes: 200 });
   const sleepers = new Set<Sleeper>();
   /** By log; the service follows its statement logs only. */
   const heard = new Map<string, Heard>();
@@ -114,14 +110,14 @@ export function createReceiptWatch(deps: {
     for (const sleeper of sleepers) if (logId === undefined || sleeper.logIds.includes(logId)) sleeper.wake();
   });
 
-  const keyOf = (log: LogRef, entryId: string): string =>
-    [log.logId, entryId, ...countedKeys(deps.keyring).revoked].join('/');
+  const keptReceipt = (log: LogRef, entryId: string) => kept().find(nameOf(log, entryId))?.bytes;
 
   async function readTogether(log: LogRef, entryIds: readonly string[]): Promise<Map<string, Uint8Array>> {
+    const { keys, keep } = kept();
     const found = await deps.database.inTransaction({ read: [log.tenantId], write: [] }, (tx) =>
-      statementReceipts(tx, log, entryIds, countedKeys(deps.keyring)),
+      statementReceipts(tx, log, entryIds, keys),
     );
-    for (const [entryId, receipt] of found) kept.set(keyOf(log, entryId), receipt);
+    for (const [entryId, bytes] of found) keep(nameOf(log, entryId), { bytes });
     return found;
   }
 
@@ -146,9 +142,11 @@ export function createReceiptWatch(deps: {
     try {
       await inPieces([...queue.waiting], (each) => {
         if (!queue.waiting.has(each)) return;
-        const receipt = kept.get(keyOf(queue.log, each.entryId)) ?? receiptOf(each.entryId);
+        const { find, keep } = kept();
+        const name = nameOf(queue.log, each.entryId);
+        const receipt = find(name)?.bytes ?? receiptOf(each.entryId);
         if (!receipt) return;
-        kept.set(keyOf(queue.log, each.entryId), receipt);
+        keep(name, { bytes: receipt });
         each.settle(receipt);
       });
     } catch (error) {
@@ -165,8 +163,8 @@ export function createReceiptWatch(deps: {
   }
 
   /**
-   * Looks for an entry in what was announced after `before`. Undefined if an announcement had no batch or is forgotten:
-   * then only the database knows.
+   * Looks for an entry in what was announced after `before`. Undefined if an announcement had no batch or is forgotten,
+   * or if the key of its batch was revoked: then only the database knows.
    */
   function recent(log: LogRef, entryId: string, before: number): { receipt: Uint8Array | undefined } | undefined {
     const { count, last } = heardOf(log);
@@ -175,9 +173,7 @@ export function createReceiptWatch(deps: {
     for (const receiptOf of missed) {
       if (!receiptOf) return undefined;
       const receipt = receiptOf(entryId);
-      if (!receipt) continue;
-      kept.set(keyOf(log, entryId), receipt);
-      return { receipt };
+      if (receipt) return kept().keep(nameOf(log, entryId), { bytes: receipt }) ? { receipt } : undefined;
     }
     return { receipt: undefined };
   }
@@ -218,7 +214,7 @@ export function createReceiptWatch(deps: {
 
   /** @param soon whether the receipt may be there already */
   function wait(log: LogRef, entryId: string, withinMs: number, soon: boolean): Promise<Uint8Array | undefined> {
-    const known = kept.get(keyOf(log, entryId));
+    const known = keptReceipt(log, entryId);
     if (known) return Promise.resolve(known);
     if (!soon) deps.wanted(log);
     return new Promise((resolve) => {
@@ -267,7 +263,7 @@ export function createReceiptWatch(deps: {
         sleepers.add(sleeper);
       }),
     async read(log, entryId) {
-      const known = kept.get(keyOf(log, entryId));
+      const known = keptReceipt(log, entryId);
       return known ?? (await readTogether(log, [entryId])).get(entryId);
     },
     close() {
@@ -275,6 +271,10 @@ export function createReceiptWatch(deps: {
       for (const queue of queues.values()) clearTimeout(queue.timer);
     },
   };
+}
+
+function nameOf({ logId }: LogRef, entryId: string): string {
+  return `${logId}/${entryId}`;
 }
 
 /** A batch is read only if somebody asks for one of its receipts. */

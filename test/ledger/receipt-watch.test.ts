@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Header } from '../../src/core/cose/labels.js';
+import { decodeSign1 } from '../../src/core/cose/sign1.js';
 import { countedKeys } from '../../src/ledger/log-keys.js';
 import { createReceiptWatch, SEAL_PUBLISHED } from '../../src/ledger/receipt-watch.js';
 import { statementReceipts } from '../../src/ledger/receipts.js';
@@ -105,6 +107,76 @@ it('hands out no receipt that it kept once its key was revoked, if the log has a
   const after = await watch.receipt(log, entry!, LONG_MS);
   expect(after).not.toEqual(before);
   expect(await watch.read(log, entry!)).toEqual(after);
+});
+
+describe('after the key of its seal was revoked, the watch keeps no receipt', () => {
+  const kidOf = (receipt: Uint8Array | undefined) => decodeSign1(receipt!).protectedHeader.get(Header.kid);
+
+  async function scene() {
+    const made = await watched();
+    const { keyring } = made.rig;
+    const first = keyring.signer('statement_receipt').kid;
+    const revoke = () => keyring.revokeEarlier('statement_receipt');
+    return { ...made, first, rotate: () => keyring.rotate('statement_receipt'), revoke };
+  }
+
+  it('that was being read when the revocation became known', async () => {
+    const { rig, log, publish, first, rotate, revoke } = await scene();
+    const [entry] = await rig.accept(log, 'statement', 1);
+    await publish();
+    rotate();
+    await rig.accept(log, 'statement', 1);
+    await publish();
+    const inTransaction: Database['inTransaction'] = (scope, work) =>
+      rig.database.inTransaction(scope, async (tx) => {
+        const result = await work(tx);
+        revoke();
+        return result;
+      });
+    const deps = { announcements: localAnnouncements(), logger: silent, wanted: () => undefined };
+    const watch = createReceiptWatch({ ...rig, ...deps, database: { ...rig.database, inTransaction } });
+    expect(kidOf(await watch.read(log, entry!))).toEqual(first);
+    expect(kidOf(await watch.read(log, entry!))).toEqual(rig.keyring.signer('statement_receipt').kid);
+    watch.close();
+  });
+
+  it('that was read before the log had another seal', async () => {
+    const { rig, log, watch, publish, first, rotate, revoke } = await scene();
+    const [entry] = await rig.accept(log, 'statement', 1);
+    await publish();
+    rotate();
+    revoke();
+    expect(kidOf(await watch.read(log, entry!))).toEqual(first);
+    await rig.accept(log, 'statement', 1);
+    await publish();
+    expect(kidOf(await watch.read(log, entry!))).toEqual(rig.keyring.signer('statement_receipt').kid);
+    watch.close();
+  });
+
+  it.each([
+    { title: 'that somebody waits for', waits: true },
+    { title: 'that it remembers', waits: false },
+  ])('of a batch $title', async ({ waits }) => {
+    const { rig, log, watch, announcements, first, rotate, revoke } = await scene();
+    rig.onPublished = ({ logId }, batch) => {
+      // The ledger's thread sealed before it knew of the revocation.
+      rotate();
+      revoke();
+      announcements.announce(SEAL_PUBLISHED, logId, structuredClone(batch));
+    };
+    const followed = watch.follow(log);
+    const [entry] = await rig.accept(log, 'statement', 1);
+    const waiting = waits && followed.receipt(entry!, LONG_MS);
+    await rig.drain(log);
+    if (waiting) expect(kidOf(await waiting)).toEqual(first);
+    rig.onPublished = ({ logId }, batch) => announcements.announce(SEAL_PUBLISHED, logId, structuredClone(batch));
+    await rig.accept(log, 'statement', 1);
+    await rig.drain(log);
+    const { kid } = rig.keyring.signer('statement_receipt');
+    expect(kidOf(await followed.receipt(entry!, LONG_MS))).toEqual(kid);
+    expect(kidOf(await watch.read(log, entry!))).toEqual(kid);
+    watch.close();
+  });
 });
 
 it('ends with nothing when the time is over, and goes on for who waits longer', async () => {

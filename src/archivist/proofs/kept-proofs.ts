@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Created } from '../../iam/access/owner-and-creator.js';
-import { countedKeys } from '../../ledger/log-keys.js';
+import { keepUnderKeys } from '../../ledger/kept-under-keys.js';
 import type { Keyring } from '../../platform/keys/keyring.js';
 
 /** Most bytes that are kept, with what an entry costs beside its proof. */
@@ -23,22 +22,29 @@ export interface KeptProof {
   readonly creator: Created;
 }
 
-/** Proofs that were issued. They are kept without access rights: the caller of `find` checks them at each request. */
+/**
+ * Proofs that were issued, of the keys that count at a look-up. They are kept without access rights: the caller checks
+ * them at each request.
+ */
 export interface KeptProofs {
   find(address: ProofAddress): KeptProof | undefined;
+  /** Keeps a proof that was made after this look-up. */
   keep(address: ProofAddress, proof: KeptProof): void;
 }
 
-/** Keeps the proofs that were used last, up to 16 MiB; none from before a key was revoked. */
-export function createKeptProofs(keyring: Pick<Keyring, 'everyKey'>): KeptProofs {
-  const kept = new LRUCache<string, KeptProof>({
-    maxSize: KEPT_BYTES,
-    sizeCalculation: ({ bytes }) => bytes.length + ENTRY_BYTES,
-  });
-  const keyOf = ({ tenantId, assetId = '-', eventId, proof, form }: ProofAddress): string =>
-    [tenantId, assetId, eventId, proof, form, ...countedKeys(keyring).revoked].join('/');
-  return {
-    find: (address) => kept.get(keyOf(address)),
-    keep: (address, proof) => void kept.set(keyOf(address), proof),
+/**
+ * Keeps the proofs that were used last, up to 16 MiB. The returned function looks them up: none was made before a key was
+ * revoked, or is by a revoked key.
+ */
+export function createKeptProofs(keyring: Pick<Keyring, 'everyKey'>): () => KeptProofs {
+  const kept = keepUnderKeys<KeptProof>(keyring, { maxBytes: KEPT_BYTES, entryBytes: ENTRY_BYTES });
+  const nameOf = ({ tenantId, assetId = '-', eventId, proof, form }: ProofAddress): string =>
+    [tenantId, assetId, eventId, proof, form].join('/');
+  return () => {
+    const { find, keep } = kept();
+    return {
+      find: (address) => find(nameOf(address)),
+      keep: (address, proof) => void keep(nameOf(address), proof),
+    };
   };
 }

@@ -51,7 +51,7 @@ export interface ProofDeps extends ReadDeps, ProofSource {
   evidencePage(): Promise<PageTemplate | undefined>;
 }
 
-type RouteDeps = ReadDeps & { readonly kept: KeptProofs };
+type RouteDeps = ReadDeps & { readonly kept: () => KeptProofs };
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -125,13 +125,16 @@ async function made(
       const { proven, creator } = await find(tx);
       requireWhole(proven);
       const address = { ...asked, tenantId: proven.event.tenantId };
-      const before = kept.find(address);
-      return before ? { bytes: before.bytes } : { address, creator, make: await kind.read(tx, proven, asked.form) };
+      const { find: findKept, keep } = kept();
+      const before = findKept(address);
+      if (before) return { bytes: before.bytes };
+      const make = await kind.read(tx, proven, asked.form);
+      return { make, keep: (bytes: Uint8Array) => keep(address, { bytes, creator }) };
     }),
   );
   if (!read.make) return read.bytes;
   const bytes = await read.make();
-  if (kind.fixed) kept.keep(read.address, { bytes, creator: read.creator });
+  if (kind.fixed) read.keep(bytes);
   return bytes;
 }
 
@@ -168,7 +171,7 @@ function assetEventProof(deps: RouteDeps, kind: ProofKind): Route {
     ...costOf(kind),
     handle: async ({ principal, params, query, headers }) => {
       const asked = addressOf(kind, principal.tenantId, params, query);
-      const own = kept.find(asked);
+      const own = kept().find(asked);
       if (own && seesWholeAsset(principal, own)) return answer(kind, 'private', own.bytes, headers);
       const bytes = await made(deps, kind, readByIdScope(deployment, principal.tenantId), asked, async (tx) => {
         const address = { assetId: params.asset_uuid, eventId: params.uuid };
@@ -201,7 +204,7 @@ function publicEventProof(deps: RouteDeps, kind: ProofKind): Route {
     ...costOf(kind),
     handle: async ({ params, query, headers }) => {
       const asked = addressOf(kind, publicTenancy, params, query);
-      const before = deps.kept.find(asked);
+      const before = deps.kept().find(asked);
       if (before) return answer(kind, 'public', before.bytes, headers);
       const bytes = await made(deps, kind, publicByIdScope({ publicTenancy }), asked, async (tx) => {
         const address = { assetId: params.asset_uuid, eventId: params.uuid };
@@ -237,7 +240,7 @@ function assetFreeEventProof(deps: RouteDeps, kind: ProofKind): Route {
     handle: async ({ principal, params, query, headers }) => {
       const { tenantId } = principal;
       const asked = addressOf(kind, tenantId, params, query);
-      const own = kept.find(asked);
+      const own = kept().find(asked);
       if (own && permits(principal, 'read', { kind: 'asset_free_event', tenantId, ...own.creator }))
         return answer(kind, 'private', own.bytes, headers);
       const bytes = await made(deps, kind, readByIdScope(deployment, tenantId), asked, async (tx) => {

@@ -46,7 +46,8 @@ export function assembleTransparentStatement(statement: Uint8Array, transparency
   return encodeSign1({ ...decodeSign1(statement), unprotectedHeader });
 }
 
-function attachedReceipts(header: CborMap): Uint8Array[] {
+/** The receipts in an unprotected header, in their order; none without header 394. @throws {VerificationError} `malformed` */
+export function attachedReceipts(header: CborMap): Uint8Array[] {
   const receipts = header.get(Header.receipts) ?? [];
   if (!Array.isArray(receipts)) throw new VerificationError('malformed', 'header 394 is not a list of receipts');
   return receipts.map((receipt) => {
