@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -55,6 +56,16 @@ describe('the OpenAPI 3.1 document', () => {
       expect(tags).toContain(operation.tags[0]);
       expect(operation.responses).toHaveProperty('default');
     }
+  });
+
+  it('names the Idempotency-Key for the requests that docs/api.md lists, and for no other', async () => {
+    const taking = operations()
+      .filter(({ operation }) => operation.parameters?.some(({ name }) => name === 'idempotency-key'))
+      .map(({ path, method }) => `${method.toUpperCase()} ${path}`);
+    const page = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
+    const [, section] = /^## Retries$([\s\S]*?)^## /m.exec(page)!;
+    const listed = [...section!.matchAll(/^- `(POST \S+)`$/gm)].map((match) => match[1]);
+    expect(taking.sort()).toEqual(listed.sort());
   });
 
   it('lists every content type of a public resource that it describes, whether a browser or a program asks', async () => {
