@@ -114,6 +114,50 @@ describe('attribute filters of assets', () => {
   });
 });
 
+describe('filters by attribute in brackets, as clients of the original’s OpenAPI documents send them', () => {
+  it.each([
+    ['attributes[colour]=red', ['car']],
+    ['attributes%5Bcolour%5D=red', ['car']],
+    ['attributes[colour]!=red', ['box', 'boat']],
+    ['attributes[tyres][front]=none', ['boat']],
+    ['any=attributes[name]%3Dcar&any=attributes[name]%3Dbox', ['box', 'car']],
+  ])('find the assets of the form with dots: %s', async (query, names) => {
+    expect(await assets(query)).toEqual(names);
+  });
+
+  it.each([
+    ['event_attributes[arc_display_type]=Check', ALL, ['check']],
+    ['event_attributes[note]!=*', ALL, ['start', 'stop', 'check']],
+    ['asset_attributes[coat][colour]=blue', ALL, ['paint']],
+    ['asset.attributes[arc_display_type]=Boat', ALL, ['sail']],
+    ['event_attributes[arc_display_type]=Sail', 'public', ['sail']],
+    ['event_attributes[arc_display_type]=Check', 'public', []],
+  ])('find the events of the form with dots: %s in %s', async (query, list, names) => {
+    const path = list === ALL ? ALL : `/archivist/v2/publicassets/${open}/events`;
+    expect(await events(query, path)).toEqual(names);
+  });
+
+  it('find the locations of the form with dots, except that an attribute’s own name can have brackets', async () => {
+    const made = { display_name: 'Depot', latitude: 1, longitude: 2, attributes: { floor: '2', 'a[b]': 'c' } };
+    const { identity } = (await owner.post('/archivist/v2/locations', made)).json;
+    const found = async (query: string) => {
+      const { json } = await owner.get(`/archivist/v2/locations?${query}`);
+      return (json['locations'] as { identity: string }[]).map((location) => location.identity);
+    };
+    expect(await found('attributes[floor]=2')).toEqual([identity]);
+    expect(await found('attributes[floor]=3')).toEqual([]);
+    expect(await found('attributes.a[b]=c')).toEqual([identity]);
+    expect((await owner.get('/archivist/v2/locations?attributes[]=x')).status).toBe(400);
+  });
+
+  it('go on with the page token of either form', async () => {
+    const first = await owner.get(`${ASSETS}?attributes[colour]=*&page_size=1`);
+    const token = String(first.json['next_page_token']);
+    expect(await assets(on({ 'attributes.colour': '*', page_token: token }))).toEqual(['car']);
+    expect(await assets(on({ 'attributes[colour]': '*', page_token: token }))).toEqual(['car']);
+  });
+});
+
 describe('other filters of assets', () => {
   it.each([
     ['confirmation_status=CONFIRMATION_STATUS_UNSPECIFIED', EVERY_ASSET],

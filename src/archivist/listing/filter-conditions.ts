@@ -1,5 +1,6 @@
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, type ConditionMeaning, meaning } from '../../platform/listing/condition.js';
+import { dottedName } from '../../platform/listing/dotted-name.js';
 
 type Filter = readonly [parameter: string, value: string];
 
@@ -28,7 +29,7 @@ export function filterConditions(
 function alternative(parameter: string, value: string, read: (filter: Filter) => Condition | undefined): Condition {
   const end = value.indexOf('=');
   if (end < 0) throw new ApiError('bad_request', `${parameter}: must be a filter of this list, such as name=value`);
-  const name = value.slice(0, end);
+  const name = dottedName(value.slice(0, end));
   try {
     const found = read([name, value.slice(end + 1)]);
     if (found) return found;

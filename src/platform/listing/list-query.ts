@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../errors.js';
 import type { PageTokens } from '../postgres/page-token.js';
+import { dottedName } from './dotted-name.js';
 
 /** Filters sorted by name, so that equal queries have equal text. */
 export type Filters = readonly (readonly [string, string])[];
@@ -102,7 +103,7 @@ function readFilters(query: Readonly<Record<string, unknown>>): Filters {
       if (each === '' && NEVER_EMPTY.test(name)) continue;
       if (typeof each !== 'string' || each.length > MAX_VALUE)
         throw new ApiError('bad_request', `${name}: must be text of at most ${MAX_VALUE} characters`);
-      filters.push([name, each]);
+      filters.push([dottedName(name), each]);
     }
   }
   if (filters.length > MAX_FILTERS) throw new ApiError('bad_request', `at most ${MAX_FILTERS} filters are supported`);
