@@ -22,6 +22,8 @@ export interface ListReader<Entry> {
   /** The ordered id column, as the conditions name it. */
   readonly idColumn: string;
   idOf(entry: Entry): string;
+  /** The value of the id column that an id of `idOf` stands for; the id itself unless told. */
+  placeOf?(id: string): unknown;
   readonly order: ListOrder;
   /** The first entries that meet the conditions: at most `limit`, fewer if they are large or lie far apart. */
   list(conditions: readonly Condition[], limit: number): Promise<Portion<Entry>>;
@@ -44,10 +46,10 @@ export async function listPage<Entry>(
 ): Promise<Page<Entry>> {
   const { query, conditions } = page;
   const comparison = reader.order === 'oldest' ? '>' : '<';
-  const beyond =
-    query.after === undefined
-      ? []
-      : [meaning({ kind: 'beyond', id: query.after }, condition(`${reader.idColumn} ${comparison} ?`, query.after))];
+  const after = query.after === undefined ? [] : [query.after];
+  const beyond = after.map((id) =>
+    meaning({ kind: 'beyond', id }, condition(`${reader.idColumn} ${comparison} ?`, reader.placeOf?.(id) ?? id)),
+  );
   const found = await reader.list([...conditions, ...beyond], query.pageSize + 1);
   const entries = found.rows.slice(0, query.pageSize);
   const end = endOf(found, entries, reader);

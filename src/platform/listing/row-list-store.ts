@@ -28,6 +28,8 @@ export interface RowList<Entry> {
   reader(tx: Tx, filters: Filters): ListReader<Entry>;
 }
 
+const UUID_LENGTH = 36;
+
 /** An expression, and whether its lower values come first. */
 type Order = readonly [by: string, direction: 'ASC' | 'DESC'];
 
@@ -53,7 +55,7 @@ export function rowList<Entry extends object>(table: ListedTable<Entry>): RowLis
     return { total: Number(row!.total) };
   };
   // The id separates equal names; compared by bytes, so that the order is the same in every database.
-  const nameAndId = `(${table.nameColumn} || ' ' || ${idColumn}::text) COLLATE "C"`;
+  const nameAndId = `ARRAY[${table.nameColumn}, ${idColumn}::text] COLLATE "C"`;
   return {
     list: (tx, conditions, limit) => read(tx, conditions, limit, newestFirst),
     reader(tx, filters) {
@@ -62,11 +64,17 @@ export function rowList<Entry extends object>(table: ListedTable<Entry>): RowLis
         order: byName ? 'oldest' : 'newest',
         idColumn: byName ? nameAndId : idColumn,
         idOf: (entry) => (byName ? `${table.nameOf?.(entry)} ${idOf(entry)}` : idOf(entry)),
+        ...(byName ? { placeOf: nameAndIdOf } : {}),
         list: (conditions, limit) => read(tx, conditions, limit, byName ? [nameAndId, 'ASC'] : newestFirst),
         count: (conditions, limit) => count(tx, conditions, limit),
       };
     },
   };
+}
+
+/** The name and the id of a page token: a UUID ends it, so a name with spaces is read whole. */
+function nameAndIdOf(id: string): readonly [name: string, id: string] {
+  return [id.slice(0, -UUID_LENGTH - 1), id.slice(-UUID_LENGTH)];
 }
 
 /** A list without this order has already refused the filter. */
