@@ -157,7 +157,10 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     // What an earlier capture of the same operations could not remove in time belongs to this one.
     for (const { held } of operations) withdrawn.delete(held.job);
     try {
-      for (const { held } of operations) await held.hold();
+      for (const { held } of operations) {
+        requireOpen(window);
+        await held.hold();
+      }
       await backend.confirmDurable();
       requireOpen(window);
       if (!(await operations[0]!.held.release())) throw new Error('another plugin took it out of the queue');
