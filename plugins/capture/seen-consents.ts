@@ -51,10 +51,13 @@ function pastOf(before: readonly Consent[], now: readonly Consent[], past: reado
 function consentOperations(ended: Ended, changes: readonly ConsentChange[], before: number): Ended[] {
   const { name, chain, link, tenancy } = ended.operation;
   const place = { ...(chain ? { chain } : {}), ...(link ? { link } : {}), ...(tenancy ? { tenancy } : {}) };
+  const counts = new Map<string, number>();
   return changes
     .filter(({ operation }) => operation !== name)
-    .map(({ operation, digest }, at, all) => {
-      const same = all.slice(0, at).filter((each) => each.operation === operation && each.digest === digest).length;
+    .map(({ operation, digest }) => {
+      const change = `${operation} ${digest}`;
+      const same = counts.get(change) ?? 0;
+      counts.set(change, same + 1);
       const nonce = `${digest}.${before}${same === 0 ? '' : `.${same}`}`;
       return { ...ended, operation: { name: operation, ...place, nonce } };
     });

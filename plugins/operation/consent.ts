@@ -27,6 +27,8 @@ export interface ConsentChange {
 }
 
 const BASIS = 'lawful_basis';
+/** What a vCon with more consents, or with a consent to more purposes, says of them is not compared. */
+const MAX_CONSENTS = 1_000;
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -66,10 +68,21 @@ function consentOf(attachment: JsonValue): Consent | undefined {
   return { digest: sha256(text), granted: answered(true), ...(refused.length > 0 ? { refused } : {}) };
 }
 
-/** The consents in a vCon's attachments. */
-export function consentsOf(attachments: JsonValue | undefined): Consent[] {
-  if (!isJsonList(attachments)) return [];
-  return attachments.flatMap((attachment) => consentOf(attachment) ?? []);
+/** Whether these are few enough to be compared. */
+export function areComparable(consents: readonly Consent[]): boolean {
+  const fits = (names: readonly string[] = []): boolean => names.length <= MAX_CONSENTS;
+  return consents.length <= MAX_CONSENTS && consents.every(({ granted, refused }) => fits(granted) && fits(refused));
+}
+
+/** The consents in a vCon's attachments; undefined if they are too many to be compared. */
+export function consentsOf(attachments: JsonValue | undefined): Consent[] | undefined {
+  const consents: Consent[] = [];
+  for (const attachment of isJsonList(attachments) ? attachments : []) {
+    const consent = consentOf(attachment);
+    if (consent) consents.push(consent);
+    if (consents.length > MAX_CONSENTS) return undefined;
+  }
+  return areComparable(consents) ? consents : undefined;
 }
 
 /** What tells one consent from another: equal bodies of two parties are two consents. */
@@ -96,12 +109,16 @@ export function consentChanges(before: readonly Consent[], now: readonly Consent
   const accepted = fresh.filter((consent) => consent.granted.length > 0);
   const granted = new Set(now.flatMap((consent) => consent.granted));
   const grantedAnew = new Set(accepted.flatMap((consent) => consent.granted));
+  // The last that refuses it.
+  const refusals = new Map(
+    fresh.flatMap(({ digest, refused = [] }) => refused.map((grant) => [grant, digest] as const)),
+  );
   const revoked = new Set<string>();
   for (const [grant, { digest }] of standing(before)) {
     if (grantedAnew.has(grant)) continue;
-    const refusal = fresh.findLast(({ refused }) => refused?.includes(grant));
+    const refusal = refusals.get(grant);
     // The revocation refers to the attachment that refuses, if there is one.
-    if (refusal) revoked.add(refusal.digest);
+    if (refusal) revoked.add(refusal);
     else if (!granted.has(grant)) revoked.add(digest);
   }
   return [

@@ -24,7 +24,7 @@ export interface VconFacts {
   /** UUID of the vCon that this one amends or redacts. */
   readonly amended?: string;
   readonly redacted?: string;
-  /** Undefined if they could not be read. */
+  /** Undefined if they could not be read, or are too many to be compared. */
   readonly consents?: readonly Consent[];
   /** Too large to be read within the time of a request: only its top-level members were read. */
   readonly skimmed?: true;
@@ -81,7 +81,7 @@ function factsOf(payload: string, inspection: VconInspection): VconFacts {
   const { form, uuid, updatedAt, createdAt, vconMember, innermostPayloadHash, document } = inspection;
   const vcon = document?.value ?? null;
   const [amended, redacted] = [predecessor(vcon, 'amended'), predecessor(vcon, 'redacted')];
-  const readable = form === 'unsigned' && isJsonObject(vcon);
+  const consents = form === 'unsigned' && isJsonObject(vcon) ? consentsOf(vcon.get('attachments')) : undefined;
   return {
     payload,
     form,
@@ -90,7 +90,7 @@ function factsOf(payload: string, inspection: VconInspection): VconFacts {
     ...(innermostPayloadHash ? { innermostPayloadHash } : {}),
     ...(amended ? { amended } : {}),
     ...(redacted ? { redacted } : {}),
-    ...(readable ? { consents: consentsOf(vcon.get('attachments')) } : {}),
+    ...(consents ? { consents } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Ended } from '../capture/ended.js';
 import { type CaptureMethod, type Observation, streamSequence } from '../operation/capture-sequence.js';
+import { areComparable } from '../operation/consent.js';
 import { ENDINGS, type EndingFound, STORAGE_ANSWERS } from '../operation/ending.js';
 import { namedOperation, OperationError } from '../operation/operation.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
@@ -17,9 +18,6 @@ const uuid = z
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'must be a UUID')
   .toLowerCase();
 const digest = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');
-/** What a document with more consents, or with a consent to more purposes, says of them is not compared. */
-const MAX_CONSENTS = 1000;
-
 const digests = z.array(digest);
 const consentsSchema = z.array(z.object({ digest, granted: digests, refused: digests.optional() }));
 
@@ -88,11 +86,7 @@ function formOf({ form, uuid }: StreamRecord): Pick<VconFacts, 'form'> {
 function consentsOf({ consents: text }: StreamRecord): Pick<VconFacts, 'consents'> {
   if (text === undefined) return {};
   const consents = parsedJson(consentsSchema, text, 'consents');
-  const most = Math.max(
-    consents.length,
-    ...consents.flatMap(({ granted, refused = [] }) => [granted.length, refused.length]),
-  );
-  return most > MAX_CONSENTS ? {} : { consents };
+  return areComparable(consents) ? { consents } : {};
 }
 
 function factsOf(record: StreamRecord): VconFacts {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { consentChanges, consentsOf } from '../../plugins/operation/consent.js';
+import { type Consent, consentChanges, consentsOf } from '../../plugins/operation/consent.js';
 import { readJson } from '../../src/core/vcon/json-document.js';
 
-const consents = (...attachments: object[]) => consentsOf(readJson(Buffer.from(JSON.stringify(attachments))).value);
+const consents = (...attachments: object[]) => consentsOf(readJson(Buffer.from(JSON.stringify(attachments))).value)!;
 const attachment = (party: number, body: object) => ({
   ...{ type: 'lawful_basis', party },
   body: { lawful_basis: 'consent', ...body },
@@ -45,5 +45,27 @@ describe('a change of consent', () => {
     );
     expect(consentChanges([granted!], [refused!])[0]!.digest).toBe(refused!.digest);
     expect(consentChanges([granted!], [other!])[0]!.digest).toBe(granted!.digest);
+  });
+
+  it('is found in moments among tens of thousands of grants and refusals', () => {
+    const many = (names: string, answered: (name: string) => Omit<Consent, 'digest'>): Consent[] =>
+      Array.from({ length: 20_000 }, (_, at) => ({ digest: `${names}${at}`, ...answered(`${names}${at}`) }));
+    const before = many('granted', (name) => ({ granted: [name] }));
+    const refused = many('other', (name) => ({ granted: [], refused: [name] }));
+    const last: Consent = { digest: 'last', granted: [], refused: ['granted5'] };
+    const started = process.cpuUsage().user;
+    const found = consentChanges(before, [...before, ...refused, last]);
+    expect((process.cpuUsage().user - started) / 1_000).toBeLessThan(1_000);
+    expect(found).toEqual([{ operation: 'vcon_consent_revoked', digest: 'last' }]);
+  });
+
+  it('is not looked for in a document with more than 1,000 consents, or with a consent to more than 1,000 purposes', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, party) => answer(party, true));
+    const wide = (count: number, granted: boolean) =>
+      attachment(0, { purpose_grants: Array.from({ length: count }, (_, purpose) => ({ purpose, granted })) });
+    const counts = [many(1_000), many(1_001), [wide(1_000, true)], [wide(1_001, true)], [wide(1_001, false)]].map(
+      (attachments) => consents(...attachments)?.length,
+    );
+    expect(counts).toEqual([1_000, undefined, 1, undefined, undefined]);
   });
 });

@@ -88,6 +88,12 @@ describe.skipIf(!pythonPath)('the link of the wheel', () => {
     expect(vcon).not.toHaveProperty('consents');
   });
 
+  it('says nothing of the consents of a vCon with more than are compared', () => {
+    const attachments = Array(1_001).fill({ purpose: 'lawful_basis', body: '{"lawful_basis":"consent"}' });
+    const { entries } = driveWheel([put(UUID, { attachments }), { link: 'l', uuid: UUID }]);
+    expect(entries[0]!.fields).not.toHaveProperty('consents');
+  });
+
   it('sends a vCon that it cannot record to the dead letters, unless told to fail open', () => {
     const uuid = randomUUID();
     const { results } = driveWheel([
@@ -390,6 +396,13 @@ describe.skipIf(!pythonPath)('what the wheel tells of a document', () => {
   const SHARED = new URL('../../../shared/vectors/vcons/', import.meta.url);
   const nested = (jws: string) => JSON.stringify({ payload: Buffer.from(jws).toString('base64url'), signatures: [] });
   const signed = readFileSync(new URL('signed-call.vcon.json', OWN), 'utf8');
+  const consent = (purposes: number) => ({
+    purpose: 'lawful_basis',
+    body: {
+      lawful_basis: 'consent',
+      purpose_grants: Array.from({ length: purposes }, (_, purpose) => ({ purpose, granted: false })),
+    },
+  });
   const numbers = [0, -0.5, 1e21, 1e-7, 123456789012345680000, 1.5e300, 5e-324, 0.1, 100, 2 ** 53, -(2 ** 53), 1e-6];
   const made: Readonly<Record<string, string>> = {
     empty: '{}',
@@ -411,6 +424,10 @@ describe.skipIf(!pythonPath)('what the wheel tells of a document', () => {
         { lawful_basis: 'consent', purpose_grants: [{ purpose: '\udfff', granted: true }] },
       ].map((body) => ({ purpose: 'lawful_basis', party: 0, body })),
     }),
+    'as many consents as are compared': stored(UUID, { attachments: Array(1_000).fill(consent(1)) }),
+    'more consents than are compared': stored(UUID, { attachments: Array(1_001).fill(consent(1)) }),
+    'a consent to as many purposes as are compared': stored(UUID, { attachments: [consent(1_000)] }),
+    'a consent to more purposes than are compared': stored(UUID, { attachments: [consent(1_001)] }),
     'signed twice': nested(signed),
     'signed, not readable': JSON.stringify({ payload: '!', signatures: [{ header: { uuid: UUID } }] }),
     'signed, empty': JSON.stringify({ payload: '', signatures: [1, { header: 1 }] }),

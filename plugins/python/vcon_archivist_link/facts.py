@@ -28,6 +28,8 @@ SIGNATURE_LAYERS = 16
 SMALL_BYTES = 256 * 1024
 READABLE_BYTES = 24 * 1024 * 1024
 READABLE_TOKENS = 400_000
+# What a vCon with more consents, or with a consent to more purposes, says of them is not compared.
+MAX_CONSENTS = 1_000
 READABLE_PAYLOAD_BYTES = 4 * 1024 * 1024
 READABLE_ATTACHMENTS_BYTES = 2 * 1024 * 1024
 
@@ -67,7 +69,10 @@ def _is_encrypted(document):
 
 
 def _consents(attachments):
-    """Digests of the attachments that give, or refuse, consent; equal each time the conserver stores them."""
+    """
+    Digests of the attachments that give, or refuse, consent; equal each time the conserver stores them. None if they are
+    too many to be compared.
+    """
     consents = []
     for attachment in attachments if isinstance(attachments, list) else []:
         if not isinstance(attachment, dict):
@@ -84,6 +89,8 @@ def _consents(attachments):
             continue
         consent = {"digest": _sha256(text), "granted": _answered(attachment, body, True)}
         refused = _answered(attachment, body, False)
+        if max(len(consents) + 1, len(consent["granted"]), len(refused)) > MAX_CONSENTS:
+            return None
         consents.append({**consent, "refused": refused} if refused else consent)
     return consents
 
@@ -206,7 +213,9 @@ def facts_of(document, size):
     attachments = document.get("attachments")
     # A signed or an encrypted vCon shows no consents, which does not mean that there are none.
     if facts["form"] == "unsigned" and not (skimmed and len(json.dumps(attachments)) > READABLE_ATTACHMENTS_BYTES):
-        facts["consents"] = json.dumps(_consents(attachments))
+        consents = _consents(attachments)
+        if consents is not None:
+            facts["consents"] = json.dumps(consents)
     if skimmed:
         facts["skimmed"] = "true"
     elif facts["form"] != "encrypted" and "innermost" not in facts:
