@@ -11,7 +11,7 @@ import type { VconFacts } from '../operation/vcon-facts.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
 import type { Ended } from './ended.js';
 import { firstOfHistory } from './first-of-history.js';
-import { HELD_MS, type HeldOperation, heldOperation } from './held-operation.js';
+import { HELD_MS, type HeldOperation, heldOperation, holdOperations } from './held-operation.js';
 import { isLate, seenFields } from './late-capture.js';
 import { notePassage } from './note-passage.js';
 import { noteSuccession } from './note-succession.js';
@@ -55,14 +55,6 @@ const WITHDRAW_EVERY_MS = 250;
 
 /** Pauses between attempts without keeping the process alive. */
 const pause = (ms: number): Promise<void> => wait(ms, undefined, { ref: false });
-
-/** An operation with its event, before it is in the queue. */
-interface Prepared {
-  readonly name: string;
-  readonly subject: string;
-  readonly payload: string;
-  readonly held: HeldOperation;
-}
 
 /**
  * A vCon whose end was recorded and that is captured again is back: the same operation on the same bytes is then another
@@ -121,13 +113,11 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
 
   /** @param identity what makes a second capture the same; by default the whole operation */
   function prepare({ operation, vcon, method, observed }: Ended, history: string | undefined, identity = operation) {
-    const event = operationEvent(operation, vcon, { method, observed, history });
-    const { subject, payload } = event;
-    return { name: operation.name, subject, payload, held: heldOperation(backend, identity, event) };
+    return heldOperation(backend, identity, operationEvent(operation, vcon, { method, observed, history }));
   }
 
   /** Wherever a change of consent is seen, it is the same change. */
-  function prepareConsent(ended: Ended, history: string | undefined): Prepared {
+  function prepareConsent(ended: Ended, history: string | undefined): HeldOperation {
     const { chain: _chain, link: _link, ...identity } = ended.operation;
     return prepare(ended, history, identity);
   }
@@ -136,11 +126,11 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
    * Removes refused operations from the queue. Until that succeeds, no worker of this process delivers them, and further
    * captures of the vCon wait. One that a worker has delivered in the meantime stays: nothing takes it out of the log.
    */
-  async function withdraw(operations: readonly Prepared[]): Promise<void> {
-    for (const { held } of operations) withdrawn.add(held.job);
+  async function withdraw(operations: readonly HeldOperation[]): Promise<void> {
+    for (const { job } of operations) withdrawn.add(job);
     for (let attempt = 0; attempt * WITHDRAW_EVERY_MS < HELD_MS; attempt += 1) {
       try {
-        for (const { held } of operations) {
+        for (const held of operations) {
           if (!(await held.withdraw())) logger.error({ job: held.job }, 'a refused operation is in the log');
           withdrawn.delete(held.job);
         }
@@ -150,20 +140,18 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
         await pause(WITHDRAW_EVERY_MS);
       }
     }
-    logger.error({ jobs: operations.map(({ held }) => held.job) }, 'a refused operation may be in the log');
+    logger.error({ jobs: operations.map(({ job }) => job) }, 'a refused operation may be in the log');
   }
 
-  async function keep(operations: readonly Prepared[], window: AnswerWindow): Promise<void> {
+  async function keep(operations: readonly HeldOperation[], window: AnswerWindow): Promise<void> {
+    requireOpen(window);
     // What an earlier capture of the same operations could not remove in time belongs to this one.
-    for (const { held } of operations) withdrawn.delete(held.job);
+    for (const { job } of operations) withdrawn.delete(job);
     try {
-      for (const { held } of operations) {
-        requireOpen(window);
-        await held.hold();
-      }
+      await holdOperations(backend, operations);
       await backend.confirmDurable();
       requireOpen(window);
-      if (!(await operations[0]!.held.release())) throw new Error('another plugin took it out of the queue');
+      if (!(await operations[0]!.release())) throw new Error('another plugin took it out of the queue');
       if (window.isRefused()) throw new TimeLimitError('the queue did not answer in time');
     } catch (error) {
       if (window !== NO_HURRY) await withdraw(operations);
@@ -223,16 +211,16 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const consents = await compareConsents(ended, uuid, fields, { late, window });
     const identity = late ? ended.operation : afterEnd(ended.operation, fields);
     const changed = consents.operations.map((each) => prepareConsent(each, history));
-    const operations: Prepared[] = [prepare(ended, history, identity), ...changed];
+    const operations: HeldOperation[] = [prepare(ended, history, identity), ...changed];
     await keep(operations, window);
     for (const { name } of operations) parts.counted(name);
     const following = follow(async () => {
-      for (const { held } of operations.slice(1)) await held.release();
+      for (const held of operations.slice(1)) await held.release();
       await remember(ended, uuid, history, fields, { late, consents: consents.fields });
     });
     await within(REMEMBER_WITHIN_MS, following, 'the memory is slow').catch(() => undefined);
-    const [{ held, subject, payload }] = operations as [Prepared];
-    return { captured: { job: held.job, subject, payload }, following };
+    const [{ job, event }] = operations as [HeldOperation];
+    return { captured: { job, subject: event.subject, payload: event.payload }, following };
   }
 
   /** Plugins that share the memory capture a vCon one after the other too. */

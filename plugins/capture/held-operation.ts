@@ -15,10 +15,10 @@ export const HELD_MS = 300_000;
 export interface HeldOperation {
   /** Id of its job. */
   readonly job: string;
-  /** Puts it into the queue; an earlier capture of it stays in place. @throws when the queue does not answer */
-  hold(): Promise<void>;
+  readonly name: string;
+  readonly event: OperationEvent;
   /**
-   * Allows its delivery.
+   * Allows its delivery; an earlier capture of it stays in place.
    * @returns false if another process has withdrawn it, whose capture of the same operation held it first
    * @throws when the queue does not answer; it may still have been released
    */
@@ -35,38 +35,50 @@ function isHeld(job: Job | undefined): boolean {
   return job !== undefined && job.delay === HELD_MS && job.finishedOn === undefined;
 }
 
+/**
+ * Puts operations into the queue in one round trip; those that an earlier capture put there stay in place.
+ * @throws when the queue does not answer; some of them may be in it
+ */
+export async function holdOperations(backend: QueueBackend, operations: readonly HeldOperation[]): Promise<void> {
+  await backend.queue(OPERATION_QUEUE).addBulk(
+    operations.map(({ job, name, event }) => ({
+      name,
+      data: event,
+      opts: { ...JOB_OPTIONS, jobId: job, delay: HELD_MS },
+    })),
+  );
+}
+
 /** The operation of an event, before it is in the queue. */
 export function heldOperation(backend: QueueBackend, operation: Operation, event: OperationEvent): HeldOperation {
   const queue = backend.queue(OPERATION_QUEUE);
   const job = operationJobId(operation, event);
   const stored = async () => (await queue.getJob(job)) as Job | undefined;
-  let earlier = false;
   let releasing = false;
 
   return {
     job,
-    async hold() {
-      await queue.add(operation.name, event, { ...JOB_OPTIONS, jobId: job, delay: HELD_MS });
-      earlier = !isHeld(await stored());
-    },
+    name: operation.name,
+    event,
     async release() {
-      releasing = true;
-      if (earlier) {
-        if ((await queue.getJobState(job)) === 'failed') await retryDeadLetter(backend, job);
+      const found = await stored();
+      if (!found) return false;
+      if (!isHeld(found)) {
+        if ((await found.getState()) === 'failed') await retryDeadLetter(backend, job);
         return true;
       }
-      const held = await stored();
+      releasing = true;
       try {
-        await held?.promote();
+        await found.promote();
       } catch (error) {
         // Another capture of the same operation has released it.
         if (isHeld(await stored())) throw error;
       }
-      return held !== undefined;
+      return true;
     },
     async withdraw() {
       const found = await stored();
-      if (earlier || !found || (!releasing && !isHeld(found))) return true;
+      if (!found || (!releasing && !isHeld(found))) return true;
       if ((await found.getState()) === 'completed') return false;
       await found.remove();
       return true;

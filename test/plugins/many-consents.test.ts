@@ -68,11 +68,42 @@ describe.each(ENGINES)('a vCon with many consents, on %s', (engine) => {
           };
         },
       });
-    const limits = { finalMs: 100, answerMs: 120 };
-    const refused = answerWithin(limits, (window) => capture(30, window, slow(window)), 'too late');
+    let ending: Promise<unknown> | undefined;
+    const refused = answerWithin(
+      { finalMs: 100, answerMs: 120 },
+      (window) => {
+        ending = capture(30, window, slow(window));
+        return ending;
+      },
+      'too late',
+    );
     await expect(refused).rejects.toThrow('too late');
-    await eventually(async () => (await inQueue()) > 0);
-    await eventually(async () => (await inQueue()) === 0);
+    await expect(ending).rejects.toThrow('in time');
+    expect(await inQueue()).toBe(0);
     expect(addedLate).toBe(0);
+  });
+
+  it('is kept in as few round trips to the queue as one without any', async () => {
+    const trips = async (count: number): Promise<number> => {
+      let [asked, final] = [0, false];
+      const counting = new Proxy<Queue>(queue(), {
+        get(target, member) {
+          if (!final && ['add', 'addBulk', 'getJob'].includes(String(member))) asked += 1;
+          return Reflect.get(target, member);
+        },
+      });
+      const window: AnswerWindow = {
+        isOpen: () => true,
+        // Asked last, when the capture is final.
+        isRefused() {
+          final = true;
+          return false;
+        },
+      };
+      await capture(count, window, counting);
+      return asked;
+    };
+    expect(await trips(500)).toBe(await trips(0));
+    await eventually(async () => (await queue().getJobCountByTypes('waiting')) === 502);
   });
 });
