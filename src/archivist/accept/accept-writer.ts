@@ -1,10 +1,10 @@
 import type { Failpoints } from '../../ledger/failpoints.js';
-import { retryLater } from '../../platform/errors.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { KEPT_PLANS } from '../../platform/postgres/kept-plans.js';
 import { type AcceptDeps, acceptBatch } from './accept-batch.js';
 import { createExpectedSubmissions, type ExpectedSubmissions } from './expected-submissions.js';
-import type { Accepted, Outcome, Submission } from './submission.js';
+import type { Accepted, Outcome, Settled, Submission } from './submission.js';
+import { createWaitingGroups, MAX_BATCH } from './waiting-groups.js';
 
 export interface AcceptWriterDeps extends AcceptDeps {
   readonly database: Database;
@@ -25,9 +25,6 @@ interface AcceptMetrics {
   batchAccepted(size: number): void;
 }
 
-/** The outcome of one submission of a group. `failed` is a fault that the submission did not cause. */
-export type Settled = Outcome | { readonly failed: unknown };
-
 /** The only write path for creates. When a promise resolves, PostgreSQL has committed the rows of what was accepted. */
 export interface AcceptWriter extends Pick<ExpectedSubmissions, 'expect'> {
   accept(submission: Submission): Promise<Accepted>;
@@ -40,18 +37,10 @@ export interface AcceptWriter extends Pick<ExpectedSubmissions, 'expect'> {
   drain(): Promise<void>;
 }
 
-/** Most submissions of one transaction; a larger group still gets a transaction of its own. */
-const MAX_BATCH = 200;
-const MAX_WAITING = 5_000;
 /** About as long as it takes to check the signatures of sixty statements. */
 const MOST_GATHER_MS = 10;
 /** Most concurrent transactions, where the database allows more than one. */
 const MAX_RUNS = 2;
-
-interface Waiting {
-  readonly group: readonly Submission[];
-  settle(outcomes: Settled[]): void;
-}
 
 /**
  * Collects submissions while earlier transactions run, or for one turn of the event loop when none is running, and
@@ -62,8 +51,7 @@ interface Waiting {
  * submission that cannot be written fails.
  */
 export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
-  const waiting: Waiting[] = [];
-  let submissionsWaiting = 0;
+  const waiting = createWaitingGroups();
   const expected = createExpectedSubmissions(deps.mostGatherMs ?? MOST_GATHER_MS);
   const runs = new Set<Promise<void>>();
   const mostRuns = Math.min(MAX_RUNS, deps.database.connections);
@@ -72,7 +60,7 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
    * A second transaction starts only for a whole batch: in measurements, small ones only made batches smaller and
    * dearer.
    */
-  const enoughWaits = (others: number): boolean => submissionsWaiting >= (others > 0 ? MAX_BATCH : 1);
+  const enoughWaits = (others: number): boolean => waiting.size >= (others > 0 ? MAX_BATCH : 1);
 
   function startRun(): void {
     if (runs.size >= mostRuns || !enoughWaits(runs.size)) return;
@@ -85,23 +73,12 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
     runs.add(run);
   }
 
-  function nextBatch(): Waiting[] {
-    let size = 0;
-    const full = waiting.findIndex(({ group }) => {
-      size += group.length;
-      return size > MAX_BATCH;
-    });
-    const batch = waiting.splice(0, full < 0 ? waiting.length : Math.max(full, 1));
-    for (const { group } of batch) submissionsWaiting -= group.length;
-    return batch;
-  }
-
   /** Waits for one turn of the event loop, so that requests that arrive together are written together. */
   async function writeWaiting(goesOn: () => boolean): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     while (goesOn()) {
-      if (submissionsWaiting < MAX_BATCH) await expected.arrived();
-      const batch = nextBatch();
+      if (waiting.size < MAX_BATCH) await expected.arrived();
+      const batch = waiting.nextBatch();
       // Another run may have taken all meanwhile.
       if (batch.length === 0) continue;
       const groups = batch.map(({ group }) => group);
@@ -112,10 +89,8 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
 
   function acceptTogether(group: readonly Submission[]): Promise<Settled[]> {
     deps.admit();
-    if (submissionsWaiting >= MAX_WAITING) throw retryLater('unavailable', 'Too many writes are waiting.', 1);
     return new Promise((settle) => {
-      waiting.push({ group, settle });
-      submissionsWaiting += group.length;
+      waiting.add({ group, settle });
       startRun();
     });
   }

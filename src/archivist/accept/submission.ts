@@ -66,3 +66,6 @@ export type Accepted =
 
 /** The outcome of one submission: accepted, or refused with the reason. */
 export type Outcome = { readonly accepted: Accepted } | { readonly refused: ApiError };
+
+/** The outcome of one submission of a group. `failed` is a fault that the submission did not cause. */
+export type Settled = Outcome | { readonly failed: unknown };

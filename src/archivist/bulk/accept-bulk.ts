@@ -4,8 +4,8 @@ import type { Principal } from '../../platform/http/principal.js';
 import { inPieces } from '../../platform/in-pieces.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { AcceptWriter, Settled } from '../accept/accept-writer.js';
-import type { Accepted, Submission } from '../accept/submission.js';
+import type { AcceptWriter } from '../accept/accept-writer.js';
+import type { Accepted, Settled, Submission } from '../accept/submission.js';
 import { type ReadDeps, readScope } from '../read-scope.js';
 
 export interface AcceptBulkDeps extends ReadDeps {

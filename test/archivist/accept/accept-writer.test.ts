@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AcceptWriter, createAcceptWriter, type Settled } from '../../../src/archivist/accept/accept-writer.js';
-import type { Submission } from '../../../src/archivist/accept/submission.js';
+import { type AcceptWriter, createAcceptWriter } from '../../../src/archivist/accept/accept-writer.js';
+import type { Settled, Submission } from '../../../src/archivist/accept/submission.js';
 import { utf8 } from '../../../src/core/bytes.js';
 import type { Quotas } from '../../../src/iam/tenancies/quotas.js';
 import { noFailpoints } from '../../../src/ledger/failpoints.js';
@@ -51,8 +51,8 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
   const principalOf = (tenantId: string) => ({ tenantId, ...NAMES });
 
   /** Of a tenancy that does not exist: it is refused, and its batch is counted like any other. */
-  function submission(): Submission {
-    const principal = principalOf(randomUUID());
+  function submission(tenantId: string = randomUUID()): Submission {
+    const principal = principalOf(tenantId);
     return { kind: 'asset_free_event', principal, attributes: {}, trails: [], eventType: '' };
   }
 
@@ -85,8 +85,27 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     await limited.writer.acceptTogether([submission()]);
     const full = writing(FOREVER_MS);
     full.writer.expect();
-    await full.writer.acceptTogether(Array.from({ length: 200 }, submission));
+    await full.writer.acceptTogether(Array.from({ length: 200 }, () => submission()));
     expect([limited.sizes, full.sizes]).toEqual([[1], [200]]);
+  });
+
+  it('leave room for others while the bulk requests of one tenancy wait, and write it before most of them', async () => {
+    const { writer } = writing(1);
+    const [bulky, other] = [randomUUID(), randomUUID()];
+    const ended: string[] = [];
+    const send = (tenantId: string, length: number): Promise<unknown> =>
+      writer.acceptTogether(Array.from({ length }, () => submission(tenantId))).then(
+        () => ended.push(tenantId),
+        (error: unknown) => error,
+      );
+    const bulks = Array.from({ length: 8 }, () => send(bulky, 1000));
+    const single = send(other, 1);
+    expect(await single).toBeTypeOf('number');
+    const before = ended.indexOf(other);
+    const refused = (await Promise.all(bulks)).filter((outcome) => typeof outcome !== 'number');
+    expect(refused).toHaveLength(5);
+    for (const error of refused) expect(error).toMatchObject({ code: 'unavailable', headers: { 'retry-after': '1' } });
+    expect(before).toBeLessThanOrEqual(1);
   });
 
   it('keep the tenancies of one person apart who uses a key in two of them at once', async () => {
