@@ -22,7 +22,10 @@ export interface ServiceHealth {
 const PROBE_MS = 2_000;
 const SHOWN_LOGS = 100;
 
-/** Checks the parts that a request needs. The sequencers' lag is reported, but never makes the service unready. */
+/**
+ * Checks the parts that a request needs. The sequencers' lag is reported, but never makes the service unready, and neither
+ * does what a busy database does not tell in time.
+ */
 export async function serviceHealth(parts: {
   database: Database;
   queues: QueueBackend;
@@ -47,7 +50,7 @@ export async function serviceHealth(parts: {
   const clock = parts.clockWatch.fault();
   return {
     ready:
-      clock === undefined && database === 'ok' && queue === 'ok' && logs?.accepting === true && !stopping(parts.disk),
+      clock === undefined && database === 'ok' && queue === 'ok' && logs?.accepting !== false && !stopping(parts.disk),
     checks: {
       database: `${parts.database.engine}: ${database}`,
       queue: `${parts.queues.engine}: ${queue}`,

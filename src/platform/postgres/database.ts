@@ -68,7 +68,7 @@ export interface Database {
    * @throws every error of `work`; the refusal of the first statement that fails. Nothing is committed then.
    */
   commitDecided<T>(scope: Scope, work: (tx: Tx) => Promise<Decided<T>>): Promise<T>;
-  /** Resolves when the database answers. */
+  /** Resolves when the database answers, also while it is so busy that this waits for other work. */
   ping(): Promise<void>;
   /**
    * Only the embedded engine, which one process owns: copies its files to a folder that does not exist yet. Transactions

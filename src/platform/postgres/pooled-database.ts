@@ -3,6 +3,7 @@ import { DiskFull, diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import type { DiskWatch } from '../disk/disk-watch.js';
 import type { Database, Decided, Scope, SqlStatement, Tx } from './database.js';
 import { executeAll } from './execute-all.js';
+import { ping } from './ping.js';
 import { heldSettings } from './service-role.js';
 import { createStatementNames, isNameRefused, type StatementNames } from './statement-names.js';
 import { DatabaseReadOnly, isRetried, wasNotSent } from './transient-errors.js';
@@ -197,19 +198,6 @@ function together(statements: Iterable<SqlStatement>, beforeCommit?: () => Promi
   };
 }
 
-/** @throws {DatabaseReadOnly} and every error of a database that does not answer; that connection is not used again */
-async function requireWritable(pool: Pool): Promise<void> {
-  const client = await pool.connect();
-  let isWritable = false;
-  try {
-    const { rows } = await client.query(`SELECT current_setting('transaction_read_only') = 'off' AS writable`);
-    isWritable = rows[0].writable;
-  } finally {
-    client.release(!isWritable);
-  }
-  if (!isWritable) throw new DatabaseReadOnly();
-}
-
 /** Work whose last statements go out with the commit. */
 function decided<T>(work: (tx: Tx) => Promise<Decided<T>>): Asked<T>['work'] {
   return async (tx, commit) => {
@@ -249,6 +237,8 @@ export function pooledDatabase(parts: {
 }): PooledDatabase {
   const { engine, pool, queuePool, connections, copyFiles, disk } = parts;
   const place = { engine, pool, disk, names: createStatementNames() };
+  // Every ping listens to it.
+  pool.setMaxListeners(0);
   let closing: Promise<void> | undefined;
   return {
     engine,
@@ -259,7 +249,7 @@ export function pooledDatabase(parts: {
     commitTogether: (scope, statements, beforeCommit) =>
       inTransaction(place, scope, together(statements, beforeCommit)),
     commitDecided: (scope, work) => inTransaction(place, scope, decided(work)),
-    ping: () => requireWritable(pool),
+    ping: () => ping(pool),
     close() {
       closing ??= parts.end();
       return closing;
