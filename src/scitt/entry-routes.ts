@@ -9,6 +9,7 @@ import type { Tx } from '../platform/postgres/database.js';
 import { timestampOf, timestampSchema } from '../platform/timestamps.js';
 import { publicBulkRoute } from './bulk-routes.js';
 import { STATEMENT_LIMITS } from './examine-statement.js';
+import { createHeldReceipts, type HeldReceipts } from './held-receipts.js';
 import { preferredWaitMs } from './prefer-header.js';
 import { problemDetails } from './problem-details.js';
 import { registerStatement, type ScittDeps } from './register-statement.js';
@@ -25,20 +26,23 @@ const FOREVER = { ...ANYWHERE, 'cache-control': 'public, max-age=31536000, immut
 /** A receipt is another one after its key was revoked. */
 const LASTING = { ...ANYWHERE, 'cache-control': 'public, max-age=3600' };
 const RETRY_SECONDS = '1';
-/** Clients that follow redirects at once give up after about twenty: a question waits this long for its answer. */
-const HELD_MS = 4_000;
-/** Questions that wait at once, in this process; more are answered at once. */
-const MAX_HELD = 1_000;
 
 /**
  * Registration by SCRAPI (draft-ietf-scitt-scrapi-11, 2.3 and 2.4). A caller with a token registers statements in the
  * public statement log; receipts and statements are public, like the log itself.
  */
 export function entryRoutes(deps: ScittDeps): Route[] {
-  return [registerRoute(deps), publicBulkRoute(deps), receiptRoute(deps), statementRoute(deps), policyRoute(deps)];
+  const held = createHeldReceipts(deps);
+  return [
+    registerRoute(deps, held),
+    publicBulkRoute(deps),
+    receiptRoute(deps, held),
+    statementRoute(deps),
+    policyRoute(deps),
+  ];
 }
 
-function registerRoute(deps: ScittDeps): Route {
+function registerRoute(deps: ScittDeps, held: HeldReceipts): Route {
   return route({
     method: 'POST',
     path: '/entries',
@@ -61,11 +65,11 @@ function registerRoute(deps: ScittDeps): Route {
       const followed = deps.receipts.follow(log);
       const { eventId, repeated } = await registerStatement(deps, principal, { submitted: rawBody, public: true });
       const waitMs = preferredWaitMs(headers['prefer']);
-      if (waitMs === 0) return running(deps, eventId, 303);
-      const receipt = repeated
-        ? await deps.receipts.receipt(log, eventId, waitMs)
-        : await followed.receipt(eventId, waitMs);
-      return receipt ? { status: 201, ...cose(receipt, at(deps, eventId)) } : running(deps, eventId, 303);
+      const wait = () => (repeated ? deps.receipts.receipt(log, eventId, waitMs) : followed.receipt(eventId, waitMs));
+      const receipt = waitMs === 0 ? undefined : await wait();
+      if (receipt) return { status: 201, ...cose(receipt, at(deps, eventId)) };
+      if (!repeated) held.begun(eventId, followed);
+      return running(deps, eventId, 303);
     },
   });
 }
@@ -78,8 +82,7 @@ export function requireCose(contentType: string | undefined): void {
   throw new ApiError('unsupported_media_type', `Content-Type: must be ${STATEMENT_TYPES.join(' or ')}`);
 }
 
-function receiptRoute(deps: ScittDeps): Route {
-  const held = heldReceipts(deps);
+function receiptRoute(deps: ScittDeps, held: HeldReceipts): Route {
   return route({
     ...reading,
     path: '/entries/:id',
@@ -90,27 +93,11 @@ function receiptRoute(deps: ScittDeps): Route {
     refusal: problemDetails('Operation Not Found'),
     handle: async ({ params, headers }) => {
       const eventId = entryId(params.id);
-      const receipt = (await deps.receipts.read(deps.publicStatementLog, eventId)) ?? (await held(eventId));
+      const receipt = await held.receipt(eventId);
       if (!receipt) return running(deps, eventId, 302);
       return taggedReply(cose(receipt, { ...at(deps, eventId), ...LASTING }), headers);
     },
   });
-}
-
-/** Waits for the receipt of an entry whose log is not sealed yet. @throws {ApiError} not_found */
-function heldReceipts(deps: ScittDeps): (eventId: string) => Promise<Uint8Array | undefined> {
-  let waiting = 0;
-  return async (eventId) => {
-    const isEntry = await inPublic(deps, eventId, (tx) => statementBytes(tx, deps.publicTenancy, eventId));
-    if (!isEntry) throw new ApiError('not_found', 'There is no registration, running or finished, with this id.');
-    if (waiting >= MAX_HELD) return undefined;
-    waiting += 1;
-    try {
-      return await deps.receipts.receipt(deps.publicStatementLog, eventId, HELD_MS);
-    } finally {
-      waiting -= 1;
-    }
-  };
 }
 
 function statementRoute(deps: ScittDeps): Route {
