@@ -5,6 +5,7 @@ import helmet from 'helmet';
 import { type ZodType, z } from 'zod';
 import { ApiError } from './platform/errors.js';
 import { createExpress } from './platform/http/create-express.js';
+import { heldFileReply, holdFile } from './platform/http/held-file.js';
 import { mountRoutes, type PipelineDeps } from './platform/http/mount-routes.js';
 import { withoutPort } from './platform/http/network-address.js';
 import { openApiDocument } from './platform/http/openapi-2.js';
@@ -189,7 +190,7 @@ const ABOUT = `Evidence for conversations: signed statements, append-only Merkle
 
 Get a token with client credentials, then send it as \`Authorization: Bearer …\`. Operations marked \`x-extension\` are not part of the original interface.`;
 
-/** `/openapi.json`: all routes in one document. */
+/** `/openapi.json`: all routes in one document, which is held as bytes: to write it takes longer than most requests. */
 function wholeDescriptionRoute(groups: readonly RouteGroup[], deps: AppDeps): Route {
   const described: Route = route({
     method: 'GET',
@@ -199,13 +200,16 @@ function wholeDescriptionRoute(groups: readonly RouteGroup[], deps: AppDeps): Ro
     access: 'public',
     extension: true,
     success: 200,
-    codes: [],
+    codes: [304],
     response: z.record(z.string(), z.unknown()),
-    handle: async () => ({ body: await document(), headers: PUBLIC_DOCUMENT }),
+    handle: async ({ headers }) => heldFileReply(await held(), headers, PUBLIC_DOCUMENT),
   });
   const itself = { name: 'openapi.json', title: 'OpenAPI document of the whole API', routes: [described] };
   const { version, publicUrl, schemas } = deps;
   const about = { title: 'vcon-archivist', description: ABOUT, version, publicUrl, schemas };
-  const document = lazily(() => openApi3Document([...groups, itself], { ...about, tokenPath: TOKEN_PATH }));
+  const held = lazily(async () => {
+    const document = await openApi3Document([...groups, itself], { ...about, tokenPath: TOKEN_PATH });
+    return holdFile(Buffer.from(JSON.stringify(document)), 'application/json');
+  });
   return described;
 }

@@ -13,7 +13,7 @@ export function builtPage(name: Exclude<BuiltPageName, 'bundle'>): PageReply {
   return async (headers) => {
     held ??= readPage(name);
     const { page, policy } = await held;
-    return heldFileReply(page, headers, policy);
+    return heldFileReply(page, headers, { 'content-security-policy': policy });
   };
 }
 

@@ -41,6 +41,19 @@ describe('the OpenAPI 3.1 document', () => {
     await expect(SwaggerParser.validate(copy() as unknown as Parsed)).resolves.toMatchObject({ openapi: '3.1.0' });
   });
 
+  it('is compressed for clients that can read that, and not sent again to those that have it', async () => {
+    const sent = await fetch(`${running.url}/openapi.json`, { headers: { 'accept-encoding': 'gzip' } });
+    expect(sent.headers.get('content-encoding')).toBe('gzip');
+    expect(sent.headers.get('content-type')).toBe('application/json');
+    expect(sent.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(await sent.json()).toEqual(document);
+    const plain = await fetch(`${running.url}/openapi.json`, { headers: { 'accept-encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(Number(plain.headers.get('content-length'))).toBeGreaterThan(Number(sent.headers.get('content-length')));
+    const known = await running.anonymous.get('/openapi.json', { 'if-none-match': plain.headers.get('etag')! });
+    expect([known.status, known.bytes.length]).toEqual([304, 0]);
+  });
+
   it('describes every route that is mounted, and no other', async () => {
     const mounted = await mountedRoutes(running.url, running.mountedPaths);
     const described = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`);

@@ -5,12 +5,12 @@ import { acceptedValues } from './accepted-values.js';
 import { conditionOf } from './conditional-request.js';
 import type { Reply } from './route.js';
 
-/** A file of the program that is served from memory. */
+/** Content that stays the same while the program runs, served from memory. */
 export interface HeldFile {
   readonly contentType: string;
   readonly plain: Uint8Array;
   readonly gzipped: Uint8Array;
-  /** The SHA-256 of the file, in hex. */
+  /** The SHA-256 of the content, in hex. */
   readonly etag: string;
 }
 
@@ -22,11 +22,12 @@ export async function holdFile(plain: Uint8Array, contentType: string): Promise<
 /**
  * Answers with a held file, compressed for clients that can read that, or with 304 for a client that has it.
  * @param asked the headers of the request
+ * @param more headers of the answer; it is asked for anew each time unless they say otherwise
  */
 export function heldFileReply(
   { contentType, plain, gzipped, etag }: HeldFile,
   asked: Readonly<Record<string, string | undefined>>,
-  contentSecurityPolicy: string,
+  more: Readonly<Record<string, string>>,
 ): Reply {
   const isZipped = acceptedValues(asked['accept-encoding']).includes('gzip');
   const headers = {
@@ -34,7 +35,7 @@ export function heldFileReply(
     etag: isZipped ? `W/${etag}` : etag,
     'cache-control': 'no-cache',
     vary: 'accept-encoding',
-    'content-security-policy': contentSecurityPolicy,
+    ...more,
   };
   if (conditionOf(asked, etag) === 'unchanged') return { status: 304, bytes: new Uint8Array(), contentType, headers };
   if (!isZipped) return { bytes: plain, contentType, headers };

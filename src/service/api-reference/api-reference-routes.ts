@@ -37,7 +37,7 @@ export function apiReferenceRoutes(): Route[] {
   const file = (name: string) => held.get(name) ?? held.set(name, read(name)).get(name)!;
   const shared = { method: 'GET', access: 'public', extension: true, success: 200 } as const;
   const answer = async (name: string, headers: Readonly<Record<string, string | undefined>>) =>
-    heldFileReply(await file(name), headers, CONTENT_SECURITY_POLICY);
+    heldFileReply(await file(name), headers, { 'content-security-policy': CONTENT_SECURITY_POLICY });
   return [
     route({
       ...shared,
