@@ -59,6 +59,10 @@ function requireRole(role: string, roles: readonly string[]): string {
 
 async function rotate(client: OperatorClient, role: string, stolen: boolean) {
   if (role === 'root') {
+    if (stolen)
+      throw new UsageError(
+        'rotate root takes no --stolen: a root key cannot be revoked. Run it without, then tell every verifier the new fingerprint, and that the old one must not be used',
+      );
     const document = (await client.post('/root_key:rotate', {})) as unknown as ShownManifest;
     const lines = [
       ...rootLines(document),
@@ -97,7 +101,9 @@ async function revoke(client: OperatorClient, keyId: string) {
 }
 
 async function propose(client: OperatorClient, change: string, subject: string | undefined, options: ProposeOptions) {
-  const document = await client.post('/key_manifests:propose', await changeOf(change, subject, options));
+  const proposed = await changeOf(change, subject, options);
+  requireUsed(change, subject, options);
+  const document = await client.post('/key_manifests:propose', proposed);
   await writeOutput('--output', options.output, Buffer.from(String(document['manifest']), 'base64'));
   const text = `The unsigned key manifest ${document['number']} is in ${options.output}. Sign it on the machine that has the root key: vcon-archivist keys sign ${options.output} --root-key <pem> --output <signed>`;
   return { document: { ...document, output: options.output }, lines: [text] };
@@ -116,7 +122,11 @@ async function changeOf(change: string, subject: string | undefined, options: Pr
     case 'revoke':
       return { change, key_id: named('a key id') };
     case 'root': {
-      const [root] = await readKeyFiles('--root-key', options.rootKey === undefined ? [] : [options.rootKey]);
+      if (options.rootKey === undefined)
+        throw new UsageError(
+          'propose root needs --root-key <file>: the public half of the new root key, as openssl pkey -pubout writes it',
+        );
+      const [root] = await readKeyFiles('--root-key', [options.rootKey]);
       return { change, root };
     }
     case 'renew':
@@ -124,6 +134,18 @@ async function changeOf(change: string, subject: string | undefined, options: Pr
     default:
       throw new UsageError(`propose ${change}: the changes are rotate, activate, revoke, root and renew`);
   }
+}
+
+/** An argument that was dropped could leave a stolen key retired, and what the thief signs would count. @throws {UsageError} */
+function requireUsed(change: string, subject: string | undefined, { stolen, rootKey }: ProposeOptions): void {
+  if (subject !== undefined && ['root', 'renew'].includes(change))
+    throw new UsageError(`propose ${change} takes no ${subject}`);
+  if (stolen && change !== 'activate')
+    throw new UsageError(
+      `propose ${change} takes no --stolen: keys propose activate <role> --stolen revokes the key that it replaces, keys propose revoke <key-id> a retired key`,
+    );
+  if (rootKey !== undefined && change !== 'root')
+    throw new UsageError(`propose ${change} takes no --root-key: only propose root does`);
 }
 
 async function publish(client: OperatorClient, file: string) {
@@ -165,7 +187,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     .action((role: string, options: StolenOption) =>
       answerAsOperator(terminal, options, (client) => rotate(client, role, options.stolen === true)),
     );
-  // One id of 64 begins with a hyphen, and is no option.
+  // One id of 64 begins with a hyphen, and is no option: also in `propose revoke`.
   add('revoke <key-id>', 'revoke a retired key that was stolen', 'revoke <key-id>')
     .allowUnknownOption()
     .action((keyId: string, options: OperatorOptions) =>
@@ -177,6 +199,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     'propose rotate seal --output manifest.cose',
     'propose root --root-key new-root.pub.pem --output manifest.cose',
   )
+    .allowUnknownOption()
     .requiredOption('--output <file>', 'where to write the unsigned manifest')
     .option('--stolen', 'with activate: also revoke the replaced key')
     .option('--root-key <file>', 'with root: the new public root key')

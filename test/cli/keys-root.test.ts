@@ -244,6 +244,80 @@ describe('the root key', { timeout: LONG }, () => {
   });
 });
 
+describe('a stolen key while the root key is elsewhere', { timeout: LONG }, () => {
+  const stateOf = (id: string) => current().keys.find(({ keyId }) => keyId === id)!.state;
+  const activeSeal = () => current().keys.find(({ role, state }) => role === 'seal' && state === 'active')!.keyId;
+  let rootFile: string;
+  beforeAll(async () => {
+    const [, name] = /private half in KEYS_DIR\/(\S+\.pem)\)/.exec((await keys('list')).out)!;
+    rootFile = join(keysDir, name!);
+    await rename(rootFile, file('root.pem'));
+  });
+  afterAll(() => rename(file('root.pem'), rootFile));
+
+  /** Proposes, signs elsewhere and publishes. */
+  async function change(...args: string[]): Promise<void> {
+    await vi.waitFor(async () => {
+      expect((await keys('propose', ...args, '--output', file('request.cose'))).err).toBe('');
+    }, PATIENCE);
+    const signed = ['--root-key', file('root.pem'), '--output', file('signed.cose')];
+    expect((await keys('sign', file('request.cose'), ...signed)).exitCode).toBe(0);
+    expect((await keys('publish', file('signed.cose'))).exitCode).toBe(0);
+  }
+
+  it('is revoked by the second step if that says stolen, and by a step of its own if it is retired', async () => {
+    const first = activeSeal();
+    await change('rotate', 'seal');
+    await change('activate', 'seal');
+    expect(stateOf(first)).toBe('retired');
+    const second = activeSeal();
+    await change('rotate', 'seal');
+    await change('activate', 'seal', '--stolen');
+    expect([stateOf(first), stateOf(second)]).toEqual(['retired', 'revoked']);
+    await change('revoke', first);
+    expect(stateOf(first)).toBe('revoked');
+  });
+
+  it.each([
+    ['propose', 'rotate', 'seal'],
+    ['propose', 'revoke', 'a-key-id'],
+    ['propose', 'renew'],
+  ])('no change drops --stolen without a word: %s %s names the command that revokes', async (...args) => {
+    const { err, exitCode } = await keys(...args, '--stolen', '--output', file('dropped.cose'));
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('keys propose activate <role> --stolen revokes')]);
+    await expect(readFile(file('dropped.cose'))).rejects.toThrow('ENOENT');
+  });
+
+  it('propose revoke takes a key id that begins with a hyphen', async () => {
+    const { err } = await keys('propose', 'revoke', '-a-key-id', '--output', file('dropped.cose'));
+    expect(err).toContain('There is no retired key of this id');
+  });
+
+  it.each([
+    [['activate', 'seal', '--stolne'], 'too many arguments'],
+    [['activate', '--stolne'], 'there is no role --stolne'],
+    [['renew', '--stolne'], 'takes no --stolne'],
+    [['root', '--rootkey', 'new.pem'], 'too many arguments'],
+  ])('no change drops a mistyped option: %j', async (args, reason) => {
+    const { err, exitCode } = await keys('propose', ...args, '--output', file('dropped.cose'));
+    expect([exitCode, err]).toEqual([2, expect.stringContaining(reason)]);
+  });
+
+  it('a root key cannot be revoked: rotate root --stolen changes nothing and says what to do', async () => {
+    const { number } = current();
+    const { err, exitCode } = await keys('rotate', 'root', '--stolen');
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('tell every verifier the new fingerprint')]);
+    expect(current().number).toBe(number);
+  });
+
+  it('propose names the option that it lacks, and refuses a root key that it would not use', async () => {
+    const missing = await keys('propose', 'root', '--output', file('dropped.cose'));
+    expect([missing.exitCode, missing.err]).toEqual([2, expect.stringContaining('needs --root-key <file>')]);
+    const unused = await keys('propose', 'renew', '--root-key', file('root.pem'), '--output', file('dropped.cose'));
+    expect([unused.exitCode, unused.err]).toEqual([2, expect.stringContaining('takes no --root-key')]);
+  });
+});
+
 describe('the keys log', { timeout: LONG }, () => {
   it('has every manifest, the first as entry 0, in the order of their numbers', async () => {
     const { json } = await running.anonymous.get('/verifiabledata/tlog');
