@@ -45,7 +45,7 @@ export async function openOperatorClient(url: string, keysDir: string): Promise<
     const address = `${url}/archivist/operator/v1${path}`;
     const answer = await fetchDirect(address, { method, headers, ...sent }, withinMs).catch(() => {
       throw new OperatorRefused(
-        `${url} does not answer: start the service, or give its address with --url or PUBLIC_URL`,
+        `${url} does not answer: start the service, or, if it runs, give an address that reaches it from here, such as --url http://127.0.0.1:8080`,
       );
     });
     const json = (await answer.json().catch(() => ({}))) as Record<string, unknown>;

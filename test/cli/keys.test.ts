@@ -58,6 +58,17 @@ async function publishedTrust() {
 }
 
 describe('vcon-archivist keys', () => {
+  it('names --url if PUBLIC_URL is not reachable from here, and does not propose to change PUBLIC_URL', async () => {
+    const unreachable = { KEYS_DIR: keysDir, PUBLIC_URL: 'http://127.0.0.1:1' };
+    const { err, exitCode } = await commandLine(['keys', 'list'], unreachable);
+    expect([exitCode, err]).toEqual([
+      1,
+      expect.stringMatching(/^error: http:\/\/127\.0\.0\.1:1 does not answer.* --url /),
+    ]);
+    expect(err).not.toContain('PUBLIC_URL');
+    expect((await commandLine(['keys', 'list', '--url', running.url], unreachable)).exitCode).toBe(0);
+  });
+
   it('lists one active key for each role, and nothing secret', async () => {
     const found = await listed();
     expect(found.map(({ role, state }) => `${role} ${state}`).sort()).toEqual(
