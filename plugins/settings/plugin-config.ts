@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { baseUrl, port, UUID, url } from '../../src/platform/config-values.js';
+import { baseUrl, countOf, port, UUID, url } from '../../src/platform/config-values.js';
 
 /** The conserver plugin: inside the service or as its own process. */
 export interface PluginConfig {
@@ -104,11 +104,7 @@ export const pluginVariables = {
   PLUGIN_RECEIPT_KEY: redisKey
     .refine((key) => key.includes('{uuid}') && key.includes('{hash}'), 'must contain {uuid} and {hash}')
     .optional(),
-  PLUGIN_RECEIPT_DAYS: z
-    .string()
-    .regex(/^[1-9]\d{0,4}$/, 'must be a number of days')
-    .transform(Number)
-    .default(90),
+  PLUGIN_RECEIPT_DAYS: countOf('days', 5).default(90),
   PLUGIN_LABEL_SECRET: z
     .string()
     .regex(/^[\x21-\x7e]{16,}$/, 'must have at least 16 characters, of ASCII and without spaces')

@@ -4,6 +4,16 @@ import { z } from 'zod';
 /** A UUID in lower case. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** A whole number, 1 or more, of so many digits at most. @param what what is counted, for the error */
+export const countOf = (what: string, mostDigits: number) =>
+  z
+    .string()
+    .regex(
+      new RegExp(`^[1-9]\\d{0,${mostDigits - 1}}$`),
+      `must be a whole number of ${what}, from 1 to ${'9'.repeat(mostDigits)}`,
+    )
+    .transform(Number);
+
 /** A TCP port. */
 export const port = z
   .string()

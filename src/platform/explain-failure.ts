@@ -6,7 +6,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of the path is not a folder',
   EEXIST: 'a file of that name exists',
-  EADDRINUSE: 'another process listens there already',
+  EADDRINUSE: 'something listens there already, another process or another port of this one',
   EADDRNOTAVAIL: 'this machine has no such address',
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was closed',

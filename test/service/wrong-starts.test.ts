@@ -87,7 +87,7 @@ describe('a wrong start ends with one line that says what to change:', { timeout
 
   it('a PORT that is taken, the plugin’s too', async () => {
     const DATA_DIR = await embeddedDataDir();
-    const reason = `another process listens there already .*127\\.0\\.0\\.1:${takenPort}`;
+    const reason = `something listens there already, another process or another port of this one .*127\\.0\\.0\\.1:${takenPort}`;
     await expectRefused(
       service({ DATA_DIR, PORT: takenPort }),
       new RegExp(`^\\S+ could not start: PORT ${takenPort} of HOST .*${reason}\\): set PORT to another port`),
@@ -101,6 +101,8 @@ describe('a wrong start ends with one line that says what to change:', { timeout
         `the conserver plugin \\(PLUGIN_PORT ${takenPort}\\) cannot be started: ${reason}\\): set PLUGIN_PORT to another port`,
       ),
     );
+    // Where the same port is given twice, no other process is to blame.
+    await expectRefused(service({ DATA_DIR, METRICS_PORT: '18399', PORT: '18399' }), /another port of this one/);
     await rm(DATA_DIR, { recursive: true });
   });
 

@@ -1,5 +1,5 @@
 /** What a tenancy has a limit for: bytes for `blob_bytes`, a count for the others. */
-const QUOTA_NAMES = [
+export const QUOTA_NAMES = [
   'applications',
   'tls_ca_certificates',
   'access_policies',

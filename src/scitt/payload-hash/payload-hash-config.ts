@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { countOf } from '../../platform/config-values.js';
 
 /**
  * The payload-hash profile, for the conserver's stock SCITT link. The data which that link sends contains telephone
@@ -24,11 +25,7 @@ export const payloadHashVariables = {
     .string()
     .regex(/^(\/[a-z0-9-]+){1,4}$/, 'must be a path of lower-case letters, digits and dashes')
     .default('/payload-hash'),
-  PAYLOAD_HASH_RATE: z
-    .string()
-    .regex(/^[1-9]\d{0,5}$/, 'must be a number of requests')
-    .transform(Number)
-    .default(20),
+  PAYLOAD_HASH_RATE: countOf('requests', 6).default(20),
 };
 
 const schema = z.object(payloadHashVariables);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decodeVkey, type NoteKey, NoteKeyType } from '../../core/tlog/signed-note.js';
-import { parseQuotas } from '../../iam/tenancies/quotas.js';
+import { parseQuotas, QUOTA_NAMES } from '../../iam/tenancies/quotas.js';
 import { baseUrl, UUID } from '../../platform/config-values.js';
 import { parsePkcs11Uri } from '../../platform/keys/pkcs11/pkcs11-uri.js';
 
@@ -62,6 +62,8 @@ export const keyProvider = z.string().transform((text, context) => {
 export const quotas = z.string().transform((text, context) => {
   const parsed = parseQuotas(text);
   if (parsed) return parsed;
-  context.addIssue('must be name=number or name=unlimited, separated by commas');
+  context.addIssue(
+    `must be name=number or name=unlimited, separated by commas; the names are ${QUOTA_NAMES.join(', ')}`,
+  );
   return z.NEVER;
 });

@@ -1,7 +1,7 @@
 import { isIP, isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { port } from '../../platform/config-values.js';
+import { countOf, port } from '../../platform/config-values.js';
 import type { ConnectionLimits } from '../../platform/http/connection-bounds.js';
 
 /** Settings of the listeners beside their address. */
@@ -24,10 +24,7 @@ export interface TlsConfig {
   readonly port: number;
 }
 
-const count = z
-  .string()
-  .regex(/^[1-9]\d{0,5}$/, 'must be a number of connections')
-  .transform(Number);
+const count = countOf('connections', 6);
 
 const PROXY_NAMES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
 
