@@ -3,7 +3,8 @@ import type { Settled, Submission } from './submission.js';
 
 /** Most submissions of one transaction; a larger group still gets a transaction of its own. */
 export const MAX_BATCH = 200;
-const MAX_WAITING = 5_000;
+/** Alone, a tenancy may have half as many waiting: five bulk requests. */
+const MAX_WAITING = 10_000;
 
 /** The submissions of one request, at least one. They count for the tenancy of the first. */
 export interface WaitingGroup {

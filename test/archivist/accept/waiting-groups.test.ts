@@ -73,7 +73,7 @@ describe('groups of submissions that wait', () => {
       }
     };
     const filled = ['a', 'b', 'c'].map(fill);
-    expect(filled).toEqual([25, 13, 6]);
+    expect(filled).toEqual([50, 25, 13]);
     add(waiting, 'd', 'd1');
     batches(waiting);
     add(waiting, 'a', 'a1');
