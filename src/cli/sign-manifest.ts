@@ -27,12 +27,21 @@ export async function signManifestFile(
   const signer = signerOf(pem, rootKey);
   try {
     const unsigned = await readInput(file);
-    const { manifest } = readKeyManifest(unsigned);
+    const manifest = proposedManifest(unsigned, file);
     await writeOutput('--output', output, await completeKeyManifest(unsigned, signer));
     return signedLines(manifest, output);
   } catch (error) {
     if (error instanceof VerificationError) throw new UsageError(`${file}: ${error.message}`);
     throw error;
+  }
+}
+
+function proposedManifest(unsigned: Uint8Array, file: string): KeyManifest {
+  try {
+    return readKeyManifest(unsigned).manifest;
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    throw new UsageError(`${file} is not a key manifest as keys propose writes it (${error.message})`);
   }
 }
 

@@ -1,7 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { fromHex } from '../../src/core/bytes.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { SAMPLE_VCON, sampleAttributes, sampleStatement } from '../core/verify/sample-transparent-statement.js';
 import { commandLine } from '../support/command-line.js';
 import { freePort } from '../support/free-port.js';
+import { readFixtureFile } from '../support/read-fixture-file.js';
 import { verifyRig } from './verify-rig.js';
 
 const { file, verify, remove } = verifyRig('verify-options');
@@ -26,6 +29,38 @@ describe('an option of verify', () => {
   ])('is refused where it says nothing: %s %s', async (option, value, says) => {
     const { out, err, exitCode } = await verify(option, value, vcon, statement);
     expect([out, err, exitCode]).toEqual(['', expect.stringMatching(says), 2]);
+  });
+});
+
+describe('a file of keys that has none', () => {
+  const known = readFixtureFile<{ file: string }>('keys/key-manifests.json');
+
+  it.each([
+    ['empty.cbor', new Uint8Array()],
+    ['text.txt', 'no keys'],
+    ['vcon.json', SAMPLE_VCON],
+  ])('is named with the forms that are accepted: %s', async (name, content) => {
+    const { err, exitCode } = await verify('--issuer-keys', file(`keyless/${name}`, content), vcon, statement);
+    expect([exitCode, err]).toEqual([
+      2,
+      expect.stringMatching(/no keys in \S+ \(.+\): give a COSE key set, a JWK set, .* in PEM/),
+    ]);
+  });
+
+  it('says of a key manifest which option takes it', async () => {
+    const manifest = file('keyless/key-manifest.cbor', fromHex(known.file));
+    const { err, exitCode } = await verify('--issuer-keys', manifest, vcon, statement);
+    expect([exitCode, err]).toEqual([
+      2,
+      expect.stringContaining('is a key manifest: give it with --root and --manifest'),
+    ]);
+  });
+
+  it('keys sign says what it signs', async () => {
+    const root = file('root.pem', newKeyPair({ type: 'ed25519' }).privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const signed = ['--root-key', root, '--output', file('signed.cose', '')];
+    const { err, exitCode } = await commandLine(['keys', 'sign', vcon, ...signed]);
+    expect([exitCode, err]).toEqual([2, expect.stringMatching(/is not a key manifest as keys propose writes it \(/)]);
   });
 });
 
