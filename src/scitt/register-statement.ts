@@ -1,3 +1,4 @@
+import type { RefusedActs } from '../iam/security/refused-acts.js';
 import type { LogRef } from '../ledger/log.js';
 import type { ReceiptWatch } from '../ledger/receipt-watch.js';
 import { REGISTRATION_RECORD_ATTRIBUTE, registrationRecordHash } from '../ledger/registration-record.js';
@@ -33,6 +34,7 @@ export interface ScittDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly refusedActs: RefusedActs;
   readonly publicUrl: string;
   readonly publicTenancy: string;
   readonly publicStatementLog: LogRef;

@@ -4,6 +4,7 @@ import { leafSource } from '../archivist/leaf-source.js';
 import { statementSource } from '../archivist/statement-source.js';
 import { EPOCH_END_MS } from '../core/massif/idtimestamp.js';
 import { issuerDid } from '../core/statement/issuer-did.js';
+import { openRefusedActs, type RefusedActs } from '../iam/security/refused-acts.js';
 import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
 import { createLedger, type Ledger } from '../ledger/round.js';
 import { type Clock, systemClock } from '../platform/clock.js';
@@ -67,6 +68,7 @@ export interface Base {
   readonly disk: DiskWatch;
   readonly objectStore: ObjectStore;
   readonly outside: OutsideCalls;
+  readonly refusedActs: RefusedActs;
   readonly open: OpenDeployment;
 }
 
@@ -133,6 +135,7 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
     disk,
     objectStore,
     outside,
+    refusedActs: openRefusedActs(logger),
     open: await openDeployment({ config, database, clock: clockWatch.right, ids, keys, objectStore }),
   };
 }

@@ -7,6 +7,7 @@ import { serviceDid } from '../core/statement/issuer-did.js';
 import { createProviderTokens } from '../iam/identity-provider/verify-provider-token.js';
 import type { WriteInviteDeps } from '../iam/invites/write-invite.js';
 import { claimedIssuer, createAuthenticateMember } from '../iam/members/authenticate-member.js';
+import type { RefusedActs } from '../iam/security/refused-acts.js';
 import { mayUseSession, principalOfSession } from '../iam/sessions/session.js';
 import { createFirstLook, type FirstLook } from '../iam/sign-in/first-look.js';
 import type { SignInDeps } from '../iam/sign-in/sign-in.js';
@@ -63,6 +64,7 @@ interface IdentityParts {
   readonly open: OpenDeployment;
   readonly metrics: Metrics;
   readonly outside: OutsideCalls;
+  readonly refusedActs: RefusedActs;
   nudge(tenantId: string, logId: string): void;
 }
 
@@ -139,7 +141,8 @@ async function offerFirstLook({ settings, ...deps }: IdentityParts): Promise<Fir
   return owner && createFirstLook({ ...deps, publicUrl: settings.publicUrl }, owner.client_id);
 }
 
-function peopleDeps({ settings, database, clock, ids, logger, metrics, open, outside }: IdentityParts): PeopleDeps {
+function peopleDeps(parts: IdentityParts): PeopleDeps {
+  const { settings, database, clock, ids, logger, refusedActs, metrics, open, outside } = parts;
   const { publicUrl, smtpUrl, mailFrom: from } = settings;
   const { pepper, pageTokenKey } = open.keyring;
   const allowPrivate = settings.privateIdentityProviders === 'allow';
@@ -153,6 +156,7 @@ function peopleDeps({ settings, database, clock, ids, logger, metrics, open, out
     clock,
     ids,
     logger,
+    refusedActs,
     publicUrl,
     pepper,
     pageTokens: createPageTokens(pageTokenKey),

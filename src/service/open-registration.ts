@@ -2,6 +2,7 @@ import type { AcceptWriter } from '../archivist/accept/accept-writer.js';
 import type { Accepted } from '../archivist/accept/submission.js';
 import { type Deployment, statementLog, tenancyLog } from '../archivist/deployment.js';
 import { serviceDid } from '../core/statement/issuer-did.js';
+import type { RefusedActs } from '../iam/security/refused-acts.js';
 import type { LogRef } from '../ledger/log.js';
 import { createReceiptWatch, type ReceiptWatch } from '../ledger/receipt-watch.js';
 import type { RegisteredEntry } from '../ledger/registration-store.js';
@@ -30,6 +31,7 @@ interface RegistrationBase {
   readonly announcements: Announcements;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly refusedActs: RefusedActs;
   readonly logger: Logger;
   readonly keyring: Keyring;
   readonly publicUrl: string;
@@ -58,13 +60,14 @@ export function openRegistration(base: RegistrationBase): Feature & { readonly s
 }
 
 function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): ScittDeps {
-  const { database, clock, ids, logger, keyring, publicUrl, deployment, writer, issuersSoFar } = base;
+  const { database, clock, ids, logger, refusedActs, keyring, publicUrl, deployment, writer, issuersSoFar } = base;
   const reservedIssuers = [...new Set([serviceDid(publicUrl), publicUrl, ...issuersSoFar])];
   return {
     database,
     clock,
     ids,
     logger,
+    refusedActs,
     publicUrl,
     publicTenancy: deployment.publicTenancy,
     publicStatementLog: statementLog(deployment, true),

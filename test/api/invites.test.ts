@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createInvite } from '../../src/iam/invites/write-invite.js';
+import { openRefusedActs } from '../../src/iam/security/refused-acts.js';
 import { openAttemptLimiter } from '../../src/platform/attempt-limiter.js';
 import type { Principal } from '../../src/platform/http/principal.js';
 import { createLogger } from '../../src/platform/logger.js';
@@ -95,7 +96,8 @@ describe('an invite', () => {
     const invited = openAttemptLimiter({ name: 'invite', attempts: 3, seconds: 3_600, redisUrl: undefined, logger });
     const sent: string[] = [];
     const sendMail = async ({ to }: { to: string }) => void sent.push(to);
-    const deps = { database, clock, ids, logger, publicUrl: url, pepper: keyring.pepper, sendMail, invited };
+    const shared = { database, clock, ids, logger, publicUrl: url, pepper: keyring.pepper };
+    const deps = { ...shared, sendMail, invited, refusedActs: openRefusedActs(logger) };
     const { json } = await owner.get('/archivist/iam/v1/principal');
     const principal = {
       tenantId: String(json['tenant_identity']).slice('tenant/'.length),

@@ -4,6 +4,7 @@ import { setRoles } from '../../src/iam/members/change-member.js';
 import { findMember, insertMember } from '../../src/iam/members/member-store.js';
 import { administer } from '../../src/iam/security/administer.js';
 import { lockOwners } from '../../src/iam/security/owner-store.js';
+import { openRefusedActs } from '../../src/iam/security/refused-acts.js';
 import { createLogger } from '../../src/platform/logger.js';
 import { sendRequest } from './send-request.js';
 import { type Client, startTestService, type TestService } from './test-service.js';
@@ -16,7 +17,8 @@ beforeAll(async () => {
 afterAll(() => running?.close());
 
 const tenantId = () => String(decodeJwt(running.owner.token)['jit_tenant_id']).slice('tenant/'.length);
-const deps = () => ({ ...running.service.parts, logger: createLogger('silent') });
+const logger = createLogger('silent');
+const deps = () => ({ ...running.service.parts, logger, refusedActs: openRefusedActs(logger) });
 const act = { action: 'thing.change', resource: 'things/1' } as const;
 
 /** The caller as a request that came while it was an Owner knows it. */

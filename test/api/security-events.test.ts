@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { recordSecurityEvent } from '../../src/iam/security/record-security-event.js';
+import { openRefusedActs, RECORDED_REFUSALS } from '../../src/iam/security/refused-acts.js';
 import type { SecurityAct } from '../../src/iam/security/security-event.js';
 import { createLogger } from '../../src/platform/logger.js';
 import { sendRequest } from './send-request.js';
@@ -146,6 +147,42 @@ describe('a refused act', () => {
         },
       },
     ]);
+  });
+});
+
+describe('refused acts of one caller', () => {
+  const listed = async (client: Client) => {
+    const { json, headers } = await owner.get(`${LIST}?actor=${client.clientId}`);
+    const details = (json['security_events'] as { attributes: { details: object } }[]).map(
+      ({ attributes }) => attributes.details,
+    );
+    return { total: Number(headers.get('x-total-count')), details };
+  };
+  const tryIt = (client: Client) => client.post('/archivist/iam/v1/applications', { display_name: 'Mine' });
+
+  it('are recorded up to a bound in an hour, of which the last entry tells, and stay refusals', async () => {
+    const [eager, other] = [await running.client({}), await running.client({})];
+    const answers = await Promise.all(Array.from({ length: RECORDED_REFUSALS + 15 }, () => tryIt(eager)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
+    for (let times = 0; times < 3; times += 1) expect((await tryIt(eager)).status).toBe(403);
+    const { total, details } = await listed(eager);
+    expect(total).toBe(RECORDED_REFUSALS);
+    expect(details.filter((each) => 'overflow' in each)).toHaveLength(1);
+    await tryIt(other);
+    expect(await listed(other)).toEqual({ total: 1, details: [{ reason: expect.any(String) }] });
+  });
+
+  it('beyond the bound are lines of the log, ten a minute at most', async () => {
+    const lines: string[] = [];
+    const refusedActs = openRefusedActs(createLogger('warn', { destination: { write: (line) => lines.push(line) } }));
+    const recorded: SecurityAct[] = [];
+    for (let times = 0; times < RECORDED_REFUSALS + 30; times += 1)
+      await refusedActs.keep(act('thing.refuse', { outcome: 'failure' }), async (kept) => {
+        recorded.push(kept);
+      });
+    await vi.waitFor(() => expect(lines.length).toBeGreaterThanOrEqual(10));
+    expect([recorded.length, lines.length]).toEqual([RECORDED_REFUSALS, 10]);
+    expect(JSON.parse(lines[0]!)).toMatchObject({ security: { action: 'thing.refuse', outcome: 'failure' } });
   });
 });
 

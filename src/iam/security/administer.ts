@@ -2,11 +2,13 @@ import { ApiError, type ErrorCode } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { recordSecurityEvent, type SecurityDeps } from './record-security-event.js';
+import type { RefusedActs } from './refused-acts.js';
 import { requireOwnerNow } from './require-owner-now.js';
 import { actorOf, type SecurityAct } from './security-event.js';
 
 export interface AdministerDeps extends SecurityDeps {
   readonly database: Database;
+  readonly refusedActs: RefusedActs;
 }
 
 /** The outcome of an administrative act: the result, and what its audit entry adds to the act. */
@@ -28,7 +30,7 @@ const AUDITED: ReadonlySet<ErrorCode> = new Set(['forbidden', 'conflict', 'quota
 /**
  * Runs an Owner's act in one transaction of the tenancy, together with its entry in the security audit. The caller must
  * be an Owner when the act commits, not only when the request arrived. A refused act is also recorded, in a transaction
- * of its own.
+ * of its own, up to the bound of `refusedActs`.
  * @throws {ApiError} forbidden if the caller is not an Owner; else every error of `work`
  */
 export async function administer<Result>(
@@ -50,7 +52,9 @@ export async function administer<Result>(
   } catch (error) {
     if (error instanceof ApiError && AUDITED.has(error.code)) {
       const failure = { ...entry, outcome: 'failure' as const, details: { reason: error.description } };
-      await deps.database.inTransaction(scope, (tx) => recordSecurityEvent(tx, deps, failure));
+      await deps.refusedActs.keep(failure, (kept) =>
+        deps.database.inTransaction(scope, (tx) => recordSecurityEvent(tx, deps, kept)),
+      );
     }
     throw error;
   }
