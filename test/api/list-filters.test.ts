@@ -274,6 +274,14 @@ describe('other filters of events', () => {
     }
   });
 
+  it('find a wallet address whatever the case of its letters, also among the public forms', async () => {
+    const from = String([...shown.values()][0]!['from']);
+    for (const written of [from, from.toLowerCase(), `0x${from.slice(2).toUpperCase()}`]) {
+      expect(await events(on({ from: written }))).toEqual(EVERY_EVENT);
+      expect(await events(on({ from: written }), `/archivist/v2/publicassets/${open}/events`)).toEqual(['sail']);
+    }
+  });
+
   it('reach public forms as well, where principals are blank', async () => {
     const path = `/archivist/v2/publicassets/${open}/events`;
     expect(await events('event_attributes.note=*&asset.attributes.arc_display_type=Boat', path)).toEqual(['sail']);

@@ -155,6 +155,8 @@ describe('a list of subjects', () => {
       [await read(owner, second)],
       [await read(owner, first)],
     ]);
+    const inLowerCase = await owner.get(`${SUBJECTS}?page_size=1${wallet.toLowerCase()}`);
+    expect(inLowerCase.json['subjects'], 'the case of an address carries no meaning').toEqual(newest.json['subjects']);
     const byName = await owner.get(`${SUBJECTS}?order_by=DISPLAY_NAME`);
     const names = (byName.json['subjects'] as { display_name: string }[]).map((each) => each.display_name);
     expect(names.filter((each) => each.startsWith(name))).toEqual([`${name} a`, `${name} b`]);

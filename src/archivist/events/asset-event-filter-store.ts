@@ -1,5 +1,6 @@
 import { fromHex } from '../../core/bytes.js';
 import { ApiError } from '../../platform/errors.js';
+import { shownAddress } from '../../platform/keys/wallet-address.js';
 import { type Condition, condition, meaning, NO_ROW, written } from '../../platform/listing/condition.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
@@ -65,7 +66,7 @@ const time =
 const FILTERS: Readonly<Record<string, Reader>> = {
   operation: equal('e.operation', 'event', 'operation'),
   behaviour: equal('e.behaviour', 'event', 'behaviour'),
-  from: equal('e.from_address', 'event', 'from'),
+  from: (value, parameter) => equal('e.from_address', 'event', 'from')(shownAddress(value), parameter),
   transaction_id: (value, parameter) => transactionCondition(value, parameter),
   proof_mechanism: (value, parameter) => {
     // Verifiers of anchors send this: start from the few events that have anchors, not from all events of the tenancy.

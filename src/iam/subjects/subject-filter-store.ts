@@ -1,4 +1,5 @@
 import { ApiError } from '../../platform/errors.js';
+import { shownAddress } from '../../platform/keys/wallet-address.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
@@ -18,6 +19,6 @@ export function subjectConditions(filters: Filters): Condition[] {
     const sql = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
     if (sql === undefined) throw new ApiError('bad_request', `${parameter}: no such filter`);
     requirePlain(value, parameter);
-    return condition(sql, value);
+    return condition(sql, parameter === 'wallet_address' ? shownAddress(value) : value);
   });
 }

@@ -7,7 +7,19 @@ import { concatBytes, fromBase64, toHex, utf8 } from '../../core/bytes.js';
  */
 export function walletAddress(publicKey: Uint8Array): string {
   if (publicKey.length !== 64) throw new TypeError('a public key has 64 bytes: x and y');
-  const address = toHex(keccak_256(publicKey).subarray(12));
+  return withChecksum(toHex(keccak_256(publicKey).subarray(12)));
+}
+
+/**
+ * Returns an address in the form in which addresses are stored and shown, with the checksum of EIP-55, whatever the case
+ * of its letters: in a filter it carries no meaning. Any other text is returned as it is.
+ */
+export function shownAddress(text: string): string {
+  return /^0x[0-9a-f]{40}$/i.test(text) ? withChecksum(text.slice(2).toLowerCase()) : text;
+}
+
+/** @param address 40 lower-case hex digits */
+function withChecksum(address: string): string {
   const checksum = toHex(keccak_256(utf8(address)));
   const cased = [...address].map((digit, place) =>
     Number.parseInt(checksum[place]!, 16) >= 8 ? digit.toUpperCase() : digit,
