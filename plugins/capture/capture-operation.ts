@@ -5,9 +5,9 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { TimeLimitError, within } from '../../src/platform/time-limit.js';
 import type { Fields, Memory } from '../memory/memory.js';
 import type { Consent } from '../operation/consent.js';
-import type { Operation } from '../operation/operation.js';
 import { operationEvent, subjectOf } from '../operation/operation-event.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
+import { afterEnd } from './after-end.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
 import type { Ended } from './ended.js';
 import { firstOfHistory } from './first-of-history.js';
@@ -55,15 +55,6 @@ const WITHDRAW_EVERY_MS = 250;
 
 /** Pauses between attempts without keeping the process alive. */
 const pause = (ms: number): Promise<void> => wait(ms, undefined, { ref: false });
-
-/**
- * A vCon whose end was recorded and that is captured again is back: the same operation on the same bytes is then another
- * one, or the log's last word would be that it is gone.
- */
-function afterEnd(operation: Operation, { ended, sequence }: Fields): Operation {
-  if (!ended || !sequence || !ended.startsWith(`${sequence}:`)) return operation;
-  return { ...operation, nonce: [operation.nonce, ended].filter(Boolean).join('.') };
-}
 
 function requireOpen(window: AnswerWindow): void {
   if (!window.isOpen()) throw new TimeLimitError('the queue did not keep it in time');
@@ -164,10 +155,10 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     uuid: string,
     history: string | undefined,
     fields: Fields,
-    state: { readonly late: boolean; readonly consents: Readonly<Record<string, string>> },
+    state: { readonly late: boolean; readonly changed: Fields },
   ): Promise<void> {
     const { operation, vcon, method, observed } = ended;
-    const { late, consents } = state;
+    const { late, changed } = state;
     const seen = `op:${operation.name}:${vcon.payload}`;
     const earlier = fields[seen];
     if (earlier && earlier !== method) {
@@ -178,7 +169,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
       ...(history ? { history } : {}),
       ...(late ? {} : { payload: vcon.payload, ...seenFields({ method, observed }, capturing()) }),
       [seen]: earlier ?? method,
-      ...consents,
+      ...changed,
       ...(operation.tenancy ? { tenancy: operation.tenancy } : {}),
     });
     if (earlier && earlier !== method) parts.doubled(operation.name);
@@ -209,14 +200,14 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const history = await historyOf(uuid, vcon, fields['history']);
     const late = isLate(ended, fields, window, capturing());
     const consents = await compareConsents(ended, uuid, fields, { late, window });
-    const identity = late ? ended.operation : afterEnd(ended.operation, fields);
-    const changed = consents.operations.map((each) => prepareConsent(each, history));
-    const operations: HeldOperation[] = [prepare(ended, history, identity), ...changed];
+    const { identity, remembered } = afterEnd(ended, fields, late);
+    const changes = consents.operations.map((each) => prepareConsent(each, history));
+    const operations: HeldOperation[] = [prepare(ended, history, identity), ...changes];
     await keep(operations, window);
     for (const { name } of operations) parts.counted(name);
     const following = follow(async () => {
       for (const held of operations.slice(1)) await held.release();
-      await remember(ended, uuid, history, fields, { late, consents: consents.fields });
+      await remember(ended, uuid, history, fields, { late, changed: { ...consents.fields, ...remembered } });
     });
     await within(REMEMBER_WITHIN_MS, following, 'the memory is slow').catch(() => undefined);
     const [{ job, event }] = operations as [HeldOperation];

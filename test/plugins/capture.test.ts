@@ -414,6 +414,42 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect(await operations()).toHaveLength(4);
   });
 
+  it('takes an operation after an end that is captured once more for the same, also behind another and after a second end', async () => {
+    const uuid = randomUUID();
+    const [vcon, next] = [freshVcon({ uuid }), freshVcon({ uuid, n: 2 })];
+    await see(vcon, 'vcon_created');
+    await end('vcon_deleted', uuid);
+    const back = await see(next, 'vcon_created');
+    expect((await see(next, 'vcon_created')).job).toBe(back.job);
+    await see(next, 'vcon_sent');
+    expect((await see(next, 'vcon_created')).job).toBe(back.job);
+    await end('vcon_expired', uuid);
+    const again = await see(next, 'vcon_created');
+    expect(again.job).not.toBe(back.job);
+    expect((await see(next, 'vcon_created')).job).toBe(again.job);
+    expect((await operations()).sort()).toEqual([
+      ...['vcon_created', 'vcon_created', 'vcon_created'],
+      ...['vcon_deleted', 'vcon_expired', 'vcon_sent'],
+    ]);
+  });
+
+  it('takes an entry of the stream after an end for the same when a plugin was killed and another one takes it late', async () => {
+    const uuid = randomUUID();
+    const facts = await vconFacts(Buffer.from(freshVcon({ uuid })));
+    const entry = (atMs: number, operation: string) => ({
+      ...{ operation: namedOperation(operation), vcon: facts, method: 'link' as const },
+      observed: { atMs, sequence: streamSequence(atMs, 0), aheadMs: 0 },
+    });
+    const started = Date.now();
+    await capture(entry(started - 3_000, 'vcon_created'));
+    await end('vcon_deleted', uuid);
+    const taken = entry(started - 2_000, 'vcon_created');
+    const { job } = await capture(taken);
+    expect((await capture(taken)).job).toBe(job);
+    await capture(entry(started - 1_000, 'vcon_sent'));
+    expect((await capture(taken)).job).toBe(job);
+  });
+
   it('ends a vCon in one way only, until it is captured again; an incomplete deletion may still be completed', async () => {
     const uuid = randomUUID();
     await see(freshVcon({ uuid }), 'vcon_created');
