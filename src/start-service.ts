@@ -93,7 +93,7 @@ async function startParts(
     await ledgerStarted.catch(() => undefined);
     await ledger.stop();
   });
-  const watched = await watchParts(opened, closers);
+  const watched = await watchParts(opened, config, closers);
   if (servesInterface(config)) await forgetUnlimited(opened.database, config.quotas);
   const base = serviceBase(opened, { ...watched, ledger, publicUrl: config.publicUrl });
   const identity = await openIdentity({ ...base, settings: config });

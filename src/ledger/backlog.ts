@@ -10,9 +10,11 @@ const SHARE = 20;
 const RETRY_SECONDS = 5;
 
 /** The entries that wait for all logs, counted about once a second. */
-interface Backlog {
+export interface Backlog {
   /** @throws {ApiError} unavailable, with the time to wait, while the limit was reached at the last count */
   admit(): void;
+  /** Whether writes are refused. */
+  isFull(): boolean;
   start(): void;
   stop(): Promise<void>;
 }
@@ -52,6 +54,7 @@ export function createBacklog(parts: {
       if (full)
         throw retryLater('unavailable', 'Too many entries wait for their logs; try again later.', RETRY_SECONDS);
     },
+    isFull: () => full,
     start: () => counting.start(),
     stop: () => counting.stop(),
   };

@@ -1,5 +1,6 @@
 import type { ChainWatch } from '../archivist/chain/watch-chain.js';
 import type { Deployment } from '../archivist/deployment.js';
+import type { Backlog } from '../ledger/backlog.js';
 import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
 import type { LogRef } from '../ledger/log.js';
 import type { Ledger } from '../ledger/round.js';
@@ -21,6 +22,7 @@ export interface ServiceBase extends Base {
   readonly ledger: Ledger;
   readonly halted: HaltedLogs;
   readonly chain: ChainWatch;
+  readonly backlog: Backlog;
   /** Reports that entries wait for a log; one unless told. */
   nudge(tenantId: string, logId: string, entries?: number): void;
   /** Reports that a caller waits for the seal of a log. */
@@ -29,7 +31,7 @@ export interface ServiceBase extends Base {
 
 export function serviceBase(
   base: Base,
-  parts: Pick<ServiceBase, 'ledger' | 'halted' | 'chain' | 'publicUrl'>,
+  parts: Pick<ServiceBase, 'ledger' | 'halted' | 'chain' | 'backlog' | 'publicUrl'>,
 ): ServiceBase {
   const { ledger } = parts;
   const { deployment, keyring } = base.open;

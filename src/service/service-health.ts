@@ -1,6 +1,7 @@
 import type { ChainWatch } from '../archivist/chain/watch-chain.js';
 import type { Deployment } from '../archivist/deployment.js';
 import type { KeyOperatorDeps } from '../archivist/operator/manage-keys.js';
+import type { Backlog } from '../ledger/backlog.js';
 import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
 import type { Ledger } from '../ledger/round.js';
 import type { ClockWatch } from '../platform/clock-watch.js';
@@ -33,6 +34,7 @@ export async function serviceHealth(parts: {
   ledger: Ledger;
   halted: HaltedLogs;
   chain: ChainWatch;
+  backlog: Backlog;
   deployment: Deployment;
   keys: Pick<KeyOperatorDeps, 'manifests' | 'faults'>;
   outside: OutsideCalls;
@@ -58,6 +60,7 @@ export async function serviceHealth(parts: {
       disk: diskState(parts.disk),
       sequencers,
       logs: logState(logs),
+      backlog: backlogState(parts.backlog),
       chain: chainState(parts.chain),
       keys: keyState(parts.keys),
       ...Object.fromEntries(parts.outside.states().filter(hasOwnLine).map(outsideLine)),
@@ -82,6 +85,11 @@ function logState(logs: LogHealth | undefined): string {
   const count = logs.halted.length;
   if (count === 0) return 'ok';
   return `${count} HALTED: see "vcon-archivist logs"${logs.accepting ? '' : '; nothing can be accepted'}`;
+}
+
+/** The same for all processes: to take them all out of a load balancer would end the reads as well. */
+function backlogState(backlog: Backlog): string {
+  return backlog.isFull() ? 'FULL: too many entries wait for their logs; writes are refused until fewer do' : 'ok';
 }
 
 /** No receipt depends on the chain, so that it never makes the service unready. */

@@ -1,5 +1,5 @@
 import type { Quotas } from '../../iam/tenancies/quotas.js';
-import { createBacklog } from '../../ledger/backlog.js';
+import type { Backlog } from '../../ledger/backlog.js';
 import type { HaltedLogs } from '../../ledger/halted/watch-halted-logs.js';
 import type { Clock } from '../../platform/clock.js';
 import { type Feature, HOUSEKEEPING_ROLES } from '../../platform/feature.js';
@@ -14,25 +14,17 @@ interface AcceptBase extends Pick<AcceptWriterDeps, 'database' | 'deployment' | 
   readonly logger: Logger;
   readonly backend: QueueBackend;
   readonly halted: HaltedLogs;
-  readonly metrics: AcceptWriterDeps['metrics'] & { entriesWaiting(entries: number): void };
+  readonly backlog: Backlog;
+  readonly metrics: AcceptWriterDeps['metrics'];
 }
 
 interface AcceptSettings {
   readonly quotas: Quotas;
-  /** Most accepted entries that may wait for their logs; with more, writes are refused. */
-  readonly maxWaitingEntries: number;
 }
 
 /** The only write path for creates, with the job that deletes old idempotency keys. */
 export function openAccept(base: AcceptBase, settings: AcceptSettings): Feature & { readonly writer: AcceptWriter } {
-  const { database, rightClock, logger, metrics, halted } = base;
-  const backlog = createBacklog({
-    database,
-    limit: settings.maxWaitingEntries,
-    logger,
-    waiting: metrics.entriesWaiting,
-  });
-  backlog.start();
+  const { rightClock, halted, backlog } = base;
   const writer = createAcceptWriter({
     ...base,
     clock: rightClock,
@@ -45,9 +37,6 @@ export function openAccept(base: AcceptBase, settings: AcceptSettings): Feature 
   return {
     writer,
     jobs: [{ roles: HOUSEKEEPING_ROLES, start: () => startPurgeIdempotencyJob({ ...base, clock: rightClock }) }],
-    async close() {
-      await writer.drain();
-      await backlog.stop();
-    },
+    close: () => writer.drain(),
   };
 }
