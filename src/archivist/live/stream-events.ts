@@ -8,6 +8,7 @@ import { ApiError, retryLater } from '../../platform/errors.js';
 import { errorBody, refusalOf } from '../../platform/http/error-reply.js';
 import { eventFrame, idleFrame } from '../../platform/http/event-frame.js';
 import type { Principal } from '../../platform/http/principal.js';
+import { inPieces } from '../../platform/in-pieces.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { type Deployment, tenancyLog } from '../deployment.js';
@@ -50,17 +51,18 @@ export type OpenEventStream = (request: StreamRequest) => Promise<Readable>;
 
 /**
  * Streams the events of a tenancy as they are published, in the order of its log, each to those who may read it when it
- * is sent. Nothing is read ahead of a slow client. Readers of one principal that wait for the same position share a read.
+ * is sent. Nothing is read ahead of a slow client. Readers of one principal that wait for the same position share a read
+ * and its text.
  */
 export function createEventStreams(deps: EventStreamDeps): OpenEventStream {
   const open = new Map<string, number>();
-  const underWay = new Map<string, Promise<EventPage>>();
+  const underWay = new Map<string, Promise<FramedPage>>();
 
-  function sharedPage(principal: Principal, after: bigint): Promise<EventPage> {
+  function sharedPage(principal: Principal, after: bigint): Promise<FramedPage> {
     const key = `${after} ${JSON.stringify(principal)}`;
     const known = underWay.get(key);
     if (known) return known;
-    const page = readEventPage(deps, principal, after).finally(() => underWay.delete(key));
+    const page = framedPage(deps, principal, after).finally(() => underWay.delete(key));
     underWay.set(key, page);
     return page;
   }
@@ -120,12 +122,25 @@ async function firstCursor(
   return cursor;
 }
 
+/** A page as the text of its messages. */
+interface FramedPage extends Pick<EventPage, 'last' | 'more'> {
+  readonly frames: readonly string[];
+}
+
+async function framedPage(deps: EventStreamDeps, principal: Principal, after: bigint): Promise<FramedPage> {
+  const { events, last, more } = await readEventPage(deps, principal, after);
+  const frames = await inPieces(events, ({ position, name, json }) =>
+    eventFrame({ id: String(position), event: name, data: json }),
+  );
+  return { frames, last, more };
+}
+
 interface StreamState {
   readonly cursor: bigint;
   readonly seconds: number | undefined;
   readonly growth: FollowedGrowth;
   identify(): Promise<Principal>;
-  page(principal: Principal, after: bigint): Promise<EventPage>;
+  page(principal: Principal, after: bigint): Promise<FramedPage>;
 }
 
 async function* framesOf(deps: EventStreamDeps, stream: StreamState): AsyncGenerator<string> {
@@ -137,9 +152,8 @@ async function* framesOf(deps: EventStreamDeps, stream: StreamState): AsyncGener
   try {
     for (;;) {
       // A right that was lost since the last page counts at once.
-      const { events, last, more } = await stream.page(await stream.identify(), cursor);
-      for (const { position, name, json } of events)
-        yield eventFrame({ id: String(position), event: name, data: json });
+      const { frames, last, more } = await stream.page(await stream.identify(), cursor);
+      yield* frames;
       cursor = last;
       if (more) continue;
       const rest = endsAt - deps.clock.now();
