@@ -11,18 +11,18 @@ const HELD_MS = 4_000;
 const MAX_HELD = 1_000;
 const MOST_BEGUN = 10_000;
 
-export interface HeldReceiptsDeps {
+interface HeldReceiptsDeps {
   readonly database: Database;
   readonly publicTenancy: string;
   readonly publicStatementLog: LogRef;
   readonly receipts: ReceiptWatch;
 }
 
-/** Receipts for callers who ask until there is one. */
+/** Receipts for callers who repeat their request until there is one. */
 export interface HeldReceipts {
   /**
-   * Remembers that this process has accepted an entry and answered without its receipt: who asks for it then costs no
-   * more than a registration that waits.
+   * Remembers that this process has accepted an entry and answered without its receipt. Requests for that receipt then
+   * cost no more than a registration that waits for it.
    * @param followed the log since before the entry was accepted
    */
   begun(entryId: string, followed: FollowedLog): void;

@@ -7,7 +7,7 @@ export const MAX_BATCH = 200;
 const MAX_WAITING = 10_000;
 
 /** The submissions of one request, at least one. They count for the tenancy of the first. */
-export interface WaitingGroup {
+interface WaitingGroup {
   readonly group: readonly Submission[];
   settle(outcomes: Settled[]): void;
 }

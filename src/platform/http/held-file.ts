@@ -22,7 +22,7 @@ export async function holdFile(plain: Uint8Array, contentType: string): Promise<
 /**
  * Answers with a held file, compressed for clients that can read that, or with 304 for a client that has it.
  * @param asked the headers of the request
- * @param more headers of the answer; it is asked for anew each time unless they say otherwise
+ * @param more headers of the answer; unless they say otherwise, clients check for a newer one each time
  */
 export function heldFileReply(
   { contentType, plain, gzipped, etag }: HeldFile,

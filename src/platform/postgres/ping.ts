@@ -4,9 +4,9 @@ import { DatabaseReadOnly } from './transient-errors.js';
 const BUSY_AFTER_MS = 1_000;
 
 /**
- * Resolves when the database answers on a connection of this pool and takes writes. A probe that has waited for a second
- * is behind other work, so that the end of any of it counts as an answer then, whether it was a write or not: a database
- * with much to do is there.
+ * Resolves when the database answers on a connection of this pool and accepts writes. A probe that has waited for a second
+ * is queued behind other work. From then on the end of any of that work counts as an answer, even of a read: the
+ * database is busy, not lost.
  * @throws {DatabaseReadOnly} and every error of a database that does not answer; that connection is not used again
  */
 export async function ping(pool: Pool): Promise<void> {
