@@ -1,9 +1,11 @@
 import { EventEmitter } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Job, Worker } from 'bullmq';
 import type { Logger } from '../logger.js';
-import type { QueueWorker } from './queue-backend.js';
+import type { Processor, QueueWorker } from './queue-backend.js';
 
 const REST_MS = 1_000;
+const LOOK_EVERY_MS = 100;
 
 /** After an error of the store, a worker asks again at once, for ever: without a rest it would use up a core. */
 function restAfterError(worker: Worker): void {
@@ -17,31 +19,60 @@ function restAfterError(worker: Worker): void {
   );
 }
 
+/** BullMQ ends when it has stored the result of each job, so never while the store is away: then nobody waits for it. */
+async function closeOrLose(worker: Worker, isReady: () => boolean): Promise<void> {
+  if (!isReady()) return worker.close(true);
+  let closed = false;
+  const closing = worker.close().finally(() => {
+    closed = true;
+  });
+  while (!closed && isReady()) await Promise.race([closing, wait(LOOK_EVERY_MS)]);
+}
+
+/** What a worker does its jobs with. */
+interface WorkerPlace {
+  open(process: Processor): Worker;
+  /** Whether the store can be reached now. */
+  isReady(): boolean;
+}
+
 /**
  * Keeps a worker of a queue until it is closed: one that could not be opened is closed and opened again. BullMQ asks the
  * store for its version once; if the answer is an error or unreadable, every later call of the same worker fails.
  */
-export function keepWorker(name: string, open: () => Worker, logger: Logger): QueueWorker {
+export function keepWorker(
+  name: string,
+  processor: Processor,
+  { open, isReady }: WorkerPlace,
+  logger: Logger,
+): QueueWorker {
   const events = new EventEmitter<{ failed: [Job | undefined, Error]; error: [Error] }>();
   events.on('error', (error) => logger.warn({ err: error, queue: name }, 'a worker of the queue'));
   const closings = new Set<Promise<void>>();
+  const running = new Set<Promise<unknown>>();
   let again: NodeJS.Timeout | undefined;
-  let closed = false;
+  let ending: Promise<void> | undefined;
+
+  function process(job: Job): Promise<unknown> {
+    const run = processor(job).finally(() => running.delete(run));
+    running.add(run);
+    return run;
+  }
 
   function close(worker: Worker): void {
-    const closing = worker.close().finally(() => closings.delete(closing));
+    const closing = closeOrLose(worker, isReady).finally(() => closings.delete(closing));
     closings.add(closing);
   }
 
   function start(): Worker {
-    const worker = open();
+    const worker = open(process);
     worker.on('failed', (job, error) => events.emit('failed', job, error));
     worker.on('error', (error) => {
       events.emit('error', error);
       restAfterError(worker);
     });
     worker.waitUntilReady().catch(() => {
-      if (closed) return;
+      if (ending) return;
       close(worker);
       again = setTimeout(() => {
         current = start();
@@ -51,15 +82,20 @@ export function keepWorker(name: string, open: () => Worker, logger: Logger): Qu
   }
   let current = start();
 
+  async function end(): Promise<void> {
+    clearTimeout(again);
+    close(current);
+    await Promise.all(closings);
+    await Promise.allSettled(running);
+  }
+
   return {
     on(event, listener) {
       events.on(event, listener);
     },
-    async close() {
-      closed = true;
-      clearTimeout(again);
-      close(current);
-      await Promise.all(closings);
+    close() {
+      ending ??= end();
+      return ending;
     },
   };
 }

@@ -1,12 +1,4 @@
-import {
-  createPostgresBackend,
-  type Job,
-  Queue,
-  type QueueOptions,
-  Worker,
-  type WorkerOptions,
-  withBackend,
-} from 'bullmq';
+import { createPostgresBackend, Queue, type QueueOptions, Worker, type WorkerOptions, withBackend } from 'bullmq';
 import { Redis } from 'ioredis';
 import type pg from 'pg';
 import { failureReason } from '../explain-failure.js';
@@ -15,7 +7,7 @@ import { requireDurableCommits } from '../postgres/durable-commits.js';
 import type { PooledDatabase } from '../postgres/pooled-database.js';
 import { keepSchedule } from './keep-schedule.js';
 import { keepWorker } from './keep-worker.js';
-import type { QueueBackend, QueueWorker } from './queue-backend.js';
+import type { Processor, QueueBackend, QueueWorker } from './queue-backend.js';
 import { redisDurability } from './redis-durability.js';
 import { REDIS_OPTIONS } from './redis-options.js';
 import { redisIsFull } from './redis-room.js';
@@ -26,7 +18,9 @@ const REDIS_PREFIX = '{vcon-archivist}';
 interface Engine {
   readonly engine: QueueBackend['engine'];
   newQueue(name: string): Queue;
-  newWorker(name: string, processor: (job: Job) => Promise<unknown>, options: Partial<WorkerOptions>): Worker;
+  newWorker(name: string, processor: Processor, options: Partial<WorkerOptions>): Worker;
+  /** Whether the workers can reach the store now. */
+  isReady(): boolean;
   confirmDurable(): Promise<void>;
   isFull(): Promise<boolean>;
   ping(): Promise<void>;
@@ -76,6 +70,7 @@ export async function openRedisQueues(url: string, logger: Logger): Promise<Queu
       newQueue: (name) => new Queue(name, { prefix: REDIS_PREFIX, connection }),
       newWorker: (name, processor, options) =>
         new Worker(name, processor, { ...options, prefix: REDIS_PREFIX, connection: blocking }),
+      isReady: () => blocking.status === 'ready',
       confirmDurable: await redisDurability(connection, logger),
       isFull: () => redisIsFull(connection),
       ping: async () => {
@@ -103,6 +98,7 @@ export function postgresQueues(database: PooledDatabase, logger: Logger): QueueB
       newQueue: (name) => new classes.Queue(name, { connection } as unknown as Options & never) as unknown as Queue,
       newWorker: (name, processor, extra) =>
         new classes.Worker(name, processor as never, { ...extra, connection } as never) as unknown as Worker,
+      isReady: () => true,
       confirmDurable: () => requireDurableCommits(connection),
       isFull: async () => false,
       ping: () => database.ping(),
@@ -135,7 +131,8 @@ function queueBackend(engine: Engine, logger: Logger): QueueBackend {
       return queue;
     },
     worker(name, processor, options = {}) {
-      const worker = keepWorker(name, () => engine.newWorker(name, processor, options), logger);
+      const open = (process: Processor) => engine.newWorker(name, process, options);
+      const worker = keepWorker(name, processor, { open, isReady: engine.isReady }, logger);
       workers.add(worker);
       return worker;
     },

@@ -1,7 +1,7 @@
 import type { Job, JobSchedulerTemplateOptions, Queue, WorkerOptions } from 'bullmq';
 
 /** What a worker does with a job; the resolved value is the job's result. */
-type Processor = (job: Job) => Promise<unknown>;
+export type Processor = (job: Job) => Promise<unknown>;
 
 /** Does the jobs of a queue until it is closed, also after an outage of the store. */
 export interface QueueWorker {
@@ -9,7 +9,10 @@ export interface QueueWorker {
   on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): void;
   /** The store refused something or did not answer. */
   on(event: 'error', listener: (error: Error) => void): void;
-  /** Resolves when jobs in progress have ended. */
+  /**
+   * Resolves when jobs in progress have ended. While a Redis is away, the result of such a job is not stored, and it is
+   * done again later.
+   */
   close(): Promise<void>;
 }
 

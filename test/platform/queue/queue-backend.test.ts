@@ -1,8 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openRedisQueues, postgresQueues } from '../../../src/platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../../src/platform/queue/queue-backend.js';
+import { hasRedis, privateRedis } from '../../faults/private-servers.js';
 import { eventually } from '../../plugins/plugin-rig.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 import { emptyRedis } from '../../support/own-redis.js';
@@ -154,6 +157,42 @@ describe.each(engines())('the queue in %s', (engine) => {
 describe('Redis queues', () => {
   it('do not open on a Redis that is not there, and leave nothing open', async () => {
     await expect(openRedisQueues('redis://127.0.0.1:1', silent)).rejects.toThrow('REDIS_URL cannot be reached');
+  });
+});
+
+describe.skipIf(!hasRedis())('Redis queues whose Redis went away', () => {
+  it('close when the jobs in progress have ended, and wait for nothing else', async () => {
+    const folder = await mkdtemp(join(inject('runFolder'), 'queue-'));
+    try {
+      const redis = await privateRedis(join(folder, 'redis'));
+      const backend = await openRedisQueues(redis.url, silent);
+      let [begun, done] = [false, false];
+      let finish: () => void = () => undefined;
+      const worker = backend.worker('slow', async () => {
+        begun = true;
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+        done = true;
+      });
+      backend.worker('idle', async () => undefined);
+      await backend.queue('slow').add('job', {});
+      await eventually(() => begun);
+      await redis.close();
+      await wait(SPOILED_MS);
+      let closed = false;
+      const closing = worker.close().then(() => {
+        closed = true;
+      });
+      await wait(SPOILED_MS);
+      expect([closed, done]).toEqual([false, false]);
+      finish();
+      await closing;
+      expect(done).toBe(true);
+      await backend.close();
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 });
 
