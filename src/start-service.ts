@@ -12,6 +12,7 @@ import type { Ids } from './platform/ids.js';
 import type { Keyring } from './platform/keys/keyring.js';
 import type { Database } from './platform/postgres/database.js';
 import { runWhileRight } from './platform/queue/run-while-right.js';
+import { closeAll } from './service/close-all.js';
 import type { Config } from './service/config/config.js';
 import { announceSeals } from './service/ledger-report.js';
 import { type Closers, createServiceLedger, openBase, type ServiceOverrides } from './service/open-base.js';
@@ -63,9 +64,7 @@ export interface RunningService {
  */
 export async function startService(config: Config, overrides: ServiceOverrides = {}): Promise<RunningService> {
   const closers: Closers = [];
-  const close = async (): Promise<void> => {
-    for (let closer = closers.pop(); closer; closer = closers.pop()) await closer();
-  };
+  const close = () => closeAll(closers);
   try {
     return await startParts(config, overrides, closers, close);
   } catch (error) {

@@ -1,0 +1,13 @@
+import type { Closers } from './open-base.js';
+
+/** Calls all closers, the last one first, also after one of them failed. @throws what the first that failed threw */
+export async function closeAll(closers: Closers): Promise<void> {
+  const failures: unknown[] = [];
+  for (let closer = closers.pop(); closer; closer = closers.pop())
+    try {
+      await closer();
+    } catch (error) {
+      failures.push(error);
+    }
+  if (failures.length > 0) throw failures[0];
+}
