@@ -88,6 +88,8 @@ async function startParts(
   const here = createServiceLedger(config, opened, report);
   const ledger = thread?.ledger(here, report, opened.disk.report) ?? here;
   const ledgerStarted = config.role === 'all' || config.role === 'ledger' ? ledger.start() : Promise.resolve();
+  // It is awaited below. An earlier failure must not end the process before that.
+  ledgerStarted.catch(() => undefined);
   closers.push(async () => {
     await ledgerStarted.catch(() => undefined);
     await ledger.stop();
