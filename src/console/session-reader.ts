@@ -20,49 +20,55 @@ export class Unanswered extends Error {
 const REASONS: Readonly<Record<number, Reason>> = { 403: 'hidden', 404: 'absent' };
 
 /**
- * Sends a request of the public interface with the reader's session, which the browser adds. The page never sees it.
+ * Sends a request of the public interface with the reader's session, which the browser adds, and reads the answer to its
+ * end. The page never sees the session.
  * @throws {Unanswered}
  */
-async function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  let response: Response;
+async function ask<Body>(path: string, init: RequestInit, read: (response: Response) => Promise<Body>): Promise<Body> {
   try {
-    response = await fetch(onService(path), {
+    const response = await fetch(onService(path), {
       ...init,
       headers: { accept: 'application/json, */*;q=0.5', ...init.headers },
     });
+    if (response.ok) return await read(response);
+    throw await refusalOf(response);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    // No connection, or one that breaks off in the middle, is a TypeError; a page of a proxy in place of JSON the other.
+    if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
     throw new Unanswered('away', CONSOLE_TEXTS.away);
   }
-  if (response.ok) return response;
+}
+
+async function refusalOf(response: Response): Promise<Unanswered> {
   // The service's own words are about tokens, which a reader never sees.
-  if (response.status === 401) throw new Unanswered('signed_out', CONSOLE_TEXTS.expired);
+  if (response.status === 401) return new Unanswered('signed_out', CONSOLE_TEXTS.expired);
   const body: unknown = await response.json().catch(() => undefined);
   const isLate = memberOf(body, 'error') === 'not_ready';
   const reason = isLate ? 'not_ready' : (REASONS[response.status] ?? 'refused');
   const description = memberOf(body, 'description');
   const text = typeof description === 'string' ? description : CONSOLE_TEXTS.answered(response.status);
-  throw new Unanswered(reason, text, Number(response.headers.get('retry-after')) || 1);
+  return new Unanswered(reason, text, Number(response.headers.get('retry-after')) || 1);
 }
 
+const asJson = (response: Response): Promise<unknown> => response.json();
+
 /** Reads JSON of the service. @throws {Unanswered} */
-export async function readJson(path: string, signal?: AbortSignal): Promise<unknown> {
-  return (await ask(path, signal && { signal })).json();
+export function readJson(path: string, signal?: AbortSignal): Promise<unknown> {
+  return ask(path, signal ? { signal } : {}, asJson);
 }
 
 /**
  * Changes something with the reader's session (docs/access.md#people) and reads the answer.
  * @throws {Unanswered} with the service's own words about what to change
  */
-export async function sendJson(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
+export function sendJson(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
   const headers = { 'archivist-session': 'write', ...(body && { 'content-type': 'application/json' }) };
-  const response = await ask(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  return response.json();
+  return ask(path, { method, headers, ...(body && { body: JSON.stringify(body) }) }, asJson);
 }
 
 /** Reads a file of the service. @throws {Unanswered} */
-export async function readBytes(path: string): Promise<Uint8Array> {
-  return new Uint8Array(await (await ask(path)).arrayBuffer());
+export function readBytes(path: string): Promise<Uint8Array> {
+  return ask(path, {}, async (response) => new Uint8Array(await response.arrayBuffer()));
 }
 
 /** Ends the session of this browser, or every session of its owner. The service deletes the cookie. */
