@@ -165,7 +165,9 @@ async function monitor(given: string, options: MonitorOptions, terminal: Termina
 /** What a round looks at after the key manifest. */
 async function watchedLogs(url: string, options: MonitorOptions, keys: FollowedKeys, terminal: Terminal) {
   const service = { url, state: options.state, tenancies: options.tenancy };
-  const watched = [...(await watchedMmrLogs(service, keys)), ...watchedStatementLogs(service, keys)];
+  // The statement logs first: a tenancy log that is looked at afterwards has reached each seal that is registered there.
+  const tenancyLogs = await watchedMmrLogs(service, keys);
+  const watched = [...watchedStatementLogs(service, keys), ...tenancyLogs];
   if (watched.length === 0) terminal.complain(`${url} publishes no log yet`);
   return watched;
 }

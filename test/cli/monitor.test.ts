@@ -6,26 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { counted } from '../../src/cli/counted.js';
-import { concatBytes, fromBase64, utf8 } from '../../src/core/bytes.js';
+import { fromBase64, utf8 } from '../../src/core/bytes.js';
 import { Header } from '../../src/core/cose/labels.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
 import { TRIE_START } from '../../src/core/massif/massif-layout.js';
-import { appendLeaves } from '../../src/core/mmr/append-leaves.js';
 import { readSeal } from '../../src/core/receipt/seal.js';
-import { rfc9162Leaf } from '../../src/core/rfc9162/rfc9162-leaf.js';
-import { rfc9162Parent } from '../../src/core/rfc9162/rfc9162-parent.js';
-import { rfc9162Root } from '../../src/core/rfc9162/rfc9162-root.js';
-import { encodeCheckpoint } from '../../src/core/tlog/checkpoint.js';
-import { encodeNote, encodeVkey, NoteKeyType, signatureLine } from '../../src/core/tlog/signed-note.js';
-import { parseTilePath, TILE_WIDTH } from '../../src/core/tlog/tile.js';
+import { encodeNote, encodeVkey, signatureLine } from '../../src/core/tlog/signed-note.js';
 import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { lockFolder } from '../../src/platform/postgres/folder-lock.js';
 import { flipBit } from '../core/massif/sample-log.js';
-import { type SampleSealedLog, sampleSealedLog } from '../core/verify/sample-sealed-log.js';
+import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import { SAMPLE_TENANCY, sampleSigners } from '../core/verify/sample-transparent-statement.js';
 import { commandLine } from '../support/command-line.js';
-
-type Answer = (path: string) => Promise<Uint8Array | string | undefined> | Uint8Array | string | undefined;
+import { type Answer, type Lies, publishedTenancyLog, sampleStatementLog } from './sample-published-logs.js';
 
 const OTHER_TENANCY = '9f4b1d8a-0000-4000-8000-000000000000';
 let server: Server;
@@ -59,19 +52,7 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
     writeFileSync(keys, JSON.stringify({ keys: [sampleSigners.sealer.publicKey] }));
   });
 
-  /** The files of a log when it had so many leaves, as a service publishes them. */
-  function published(of: SampleSealedLog, leaves: number, change: (file: Uint8Array) => Uint8Array = (f) => f): Answer {
-    return async (path) => {
-      if (path.startsWith('/verifiabledata/?comp=blobs'))
-        return `<Blob><Name>v1/mmrs/tenant/${SAMPLE_TENANCY}/0/massifs/0000000000000000.log</Name></Blob>`;
-      const [, kind, number] = /0\/(massifs|massifseals)\/(\d{16})\.(?:log|sth)$/.exec(path) ?? [];
-      const massif = Number(number);
-      if (kind === undefined || massif * 4 >= leaves) return undefined;
-      const held = Math.min(leaves, massif * 4 + 4);
-      return kind === 'massifs' ? change(of.massif(massif, held)) : of.seal(held);
-    };
-  }
-
+  const published = publishedTenancyLog;
   const withSeal =
     (shown: Answer, change: (seal: Uint8Array) => Uint8Array): Answer =>
     async (path) => {
@@ -258,49 +239,18 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
 });
 
 describe('vcon-archivist monitor of a statement log', () => {
-  const { publicKey, privateKey } = newKeyPair({ type: 'ed25519' });
   const origin = 'log/0192e8f5-0000-7000-8000-000000000009';
-  const key = {
-    name: origin,
-    type: NoteKeyType.ed25519,
-    publicKey: fromBase64(publicKey.export({ format: 'jwk' }).x!),
-  };
+  const log = sampleStatementLog(origin);
+  const { key } = log;
   const entry = (number: number, forged = false) => utf8(`${forged ? 'forged' : 'entry'} ${number}`);
 
-  interface Shown {
+  interface Shown extends Lies {
     readonly size: number;
     readonly forgedFrom?: number;
-    readonly lyingBundle?: boolean;
-    readonly otherOrigin?: boolean;
-    readonly lyingTile?: boolean;
   }
-
-  function published({
-    size,
-    forgedFrom = Number.POSITIVE_INFINITY,
-    lyingBundle,
-    otherOrigin,
-    lyingTile,
-  }: Shown): Answer {
+  function published({ size, forgedFrom = Number.POSITIVE_INFINITY, ...lies }: Shown): Answer {
     const entries = Array.from({ length: size }, (_, number) => entry(number, number >= forgedFrom));
-    const leaves = entries.map((each) => rfc9162Leaf(each));
-    return (path) => {
-      if (path.endsWith('/checkpoint')) {
-        const root = rfc9162Root(appendLeaves(rfc9162Parent, 0n, [], leaves).peaks);
-        const text = encodeCheckpoint({ origin: otherOrigin ? 'log/other' : origin, size: BigInt(size), root });
-        return encodeNote(text, [signatureLine(key, new Uint8Array(sign(null, utf8(text), privateKey)))]);
-      }
-      const name = parseTilePath(path.replace(/^.*\/tile\//, ''));
-      if (!name || name.level === 1) return undefined;
-      const first = Number(name.index) * TILE_WIDTH;
-      if (first + name.width > size) return undefined;
-      if (name.level === 0) {
-        const tile = concatBytes(...leaves.slice(first, first + name.width));
-        return lyingTile ? flipBit(tile, tile.length - 1) : tile;
-      }
-      const shown = entries.slice(first, first + name.width).map((each) => (lyingBundle ? utf8('a lie') : each));
-      return concatBytes(...shown.flatMap((each) => [Uint8Array.of(0, each.length), each]));
-    };
+    return log.published(entries, lies);
   }
 
   const monitor = () => look('--vkey', encodeVkey(key));

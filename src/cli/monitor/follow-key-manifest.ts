@@ -82,6 +82,7 @@ export function keysOfManifest({ manifest, bytes }: TrustedKeyManifest): Followe
     receipts: manifestJwks(manifest, ['statement_receipt']),
     notes: notes(),
     revokedNotes: notes(REVOKED),
+    withEntries: manifest.logs.filter(({ kind }) => kind !== 'private_statement').map(({ name }) => name),
     keysLog: { origin: manifest.subject, index: BigInt(manifest.number - 1), entry: bytes },
   };
 }

@@ -22,10 +22,12 @@ import { type ProvenMassif, proveLog, type SealedMassif, verifySealOfMassif } fr
 import { recomputeMassif } from '../../core/verify/verify-massif.js';
 import { verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
 import { counted } from '../counted.js';
+import { checkReached, comparedText, compareWaiting, type RegisteredComparison } from './compare-registered.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
 import { type KeptFiles, SIZE, StateDamaged } from './kept-files.js';
 import { type AreKeysOutdated, checkNotOutdated } from './keys-outdated.js';
+import { keepWaiting } from './registered-seals.js';
 
 /** An MMR log to follow, by the tenancy that it is of. */
 interface FollowedMmrLog {
@@ -40,6 +42,8 @@ interface FollowedMmrLog {
   readonly outdated?: AreKeysOutdated | undefined;
   /** Fractions of 1, for the sample of each seal. */
   readonly random: () => number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }
 
 /** What an MMR log is remembered by. */
@@ -48,6 +52,7 @@ const MASSIF = 'head.log';
 const SAMPLE = 8;
 
 const fileUrl = (log: FollowedMmrLog, path: string) => `${log.url}/verifiabledata/merklelogs/${path}`;
+const forksUrl = (log: FollowedMmrLog) => fileUrl(log, `v1/mmrs/tenant/${log.tenancy}/0/forks`);
 const sealOf = (log: FollowedMmrLog, number: number) => fetchFile(fileUrl(log, sealPath(log.tenancy, number)));
 
 function everyKey({ trust, revokedKeys = [] }: FollowedMmrLog): LogTrust {
@@ -134,32 +139,44 @@ async function lastSeen(log: FollowedMmrLog, kept: KeptFiles): Promise<ProvenMas
   }
 }
 
+async function keepHead(kept: KeptFiles, { massif, seal }: SealedMassif, head: ProvenMassif): Promise<void> {
+  // The massif first: after a crash between the two the older seal still lies within it.
+  await kept.write(MASSIF, massif);
+  await kept.write(SEAL, seal);
+  await kept.write(SIZE, utf8(String(head.seal.state.size)));
+}
+
+function headText(head: ProvenMassif | undefined): string {
+  if (!head) return 'nothing is sealed yet';
+  const { size, sealedAtMs } = head.seal.state;
+  const when = new Date(sealedAtMs).toISOString();
+  return `${counted(leafCount(size), 'leaf', 'leaves')} in ${counted(head.massif.index + 1, 'massif')}, sealed at ${when}`;
+}
+
 /**
  * Looks at an MMR log once: every massif from the last seen one on must recompute and be sealed, the first must hold all
- * that was seen, and the receipts in the newest seal must verify. Then, and only then, the new state is kept. Resolves
- * with a sentence on what was seen.
+ * that was seen, the receipts in the newest seal must verify, and no registered seal may contradict it. Then, and only
+ * then, the new state is kept. Resolves with a sentence on what was seen.
  * @throws {VerificationError} at a fork, a rollback, or a forged or damaged file
  * @throws {StateDamaged} if the saved state is damaged
- * @throws {LogUnreachable} if the log cannot be read
+ * @throws {LogUnreachable} if the log cannot be read, or only an older state than is registered
  * @throws {KeysOutdated} if it is signed with a newer key
  */
 export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promise<string> {
   const seen = await lastSeen(log, kept);
   const fetched: Fetched = {};
   try {
+    const registered = await compareWaiting(everyKey(log), kept, log.outdated);
     const base = seen ? await baseOf(log, seen) : { from: 0 };
-    const head = await proveOn(log, base, filesFrom(log, base.from, fetched));
-    if (!head) return 'nothing is sealed yet';
-    // The massif first: after a crash between the two the older seal still lies within it.
-    await kept.write(MASSIF, fetched.files!.massif);
-    await kept.write(SEAL, fetched.files!.seal);
-    const { size, sealedAtMs } = head.seal.state;
-    await kept.write(SIZE, utf8(String(size)));
-    const when = new Date(sealedAtMs).toISOString();
-    const text = `${counted(leafCount(size), 'leaf', 'leaves')} in ${counted(head.massif.index + 1, 'massif')}, sealed at ${when}`;
-    if (!base.fork) return text;
-    await kept.write(FORK, base.fork.newest.bytes);
-    return `${forkText(base.fork, seenLog(log, seen!))}; ${text}`;
+    const from = seen ? Math.min(base.from, registered.firstMassif(seen.massif.height) ?? base.from) : 0;
+    const head = await proveOn(log, { ...base, from }, filesFrom(log, from, fetched), registered);
+    const judged = await registered.judge(head, () => fetchForks(forksUrl(log)));
+    if (head) await keepHead(kept, fetched.files!, head);
+    await keepWaiting(kept, judged.ahead);
+    if (base.fork) await kept.write(FORK, base.fork.newest.bytes);
+    await checkReached(judged, kept, log.now());
+    const text = headText(head) + comparedText(judged);
+    return base.fork ? `${forkText(base.fork, seenLog(log, seen!))}; ${text}` : text;
   } catch (error) {
     await checkNotOutdated(error, log.outdated);
     // Together with the saved state that they contradict, these files prove what the log did.
@@ -202,7 +219,7 @@ const seenLog = (log: FollowedMmrLog, { seal }: ProvenMassif): SeenLog => ({
 async function baseOf(log: FollowedMmrLog, seen: ProvenMassif): Promise<Base> {
   const from = seen.massif.index;
   const before = seenLog(log, seen);
-  const forks = await fetchForks(fileUrl(log, `v1/mmrs/tenant/${log.tenancy}/0/forks`));
+  const forks = await fetchForks(forksUrl(log));
   const generation = (name: string) => parseGeneration(name)?.generation ?? 0;
   const newestName = forks
     .map((fork) => fork.log)
@@ -245,22 +262,26 @@ async function proveOn(
   log: FollowedMmrLog,
   base: Base,
   files: AsyncIterable<SealedMassif>,
+  registered: RegisteredComparison,
 ): Promise<ProvenMassif | undefined> {
   const { seen, fork } = base;
   let head: ProvenMassif | undefined;
   let begun = fork === undefined;
   for await (const proven of proveLog(files, everyKey(log))) {
+    if (head) await registered.compare(head.massif, head.massif.size);
     nameIn(log, proven.seal);
     if (fork && holdsFork(fork, proven)) {
       checkFork(fork, proven.massif);
       begun = true;
     }
-    if (seen) checkNotOlder(proven.seal, seen.seal);
-    if (seen && !head) checkHolds(proven.massif, seen);
+    if (seen && proven.massif.index >= seen.massif.index) checkNotOlder(proven.seal, seen.seal);
+    if (proven.massif.index === seen?.massif.index) checkHolds(proven.massif, seen);
     head = proven;
   }
-  if (seen && !head)
-    throw new VerificationError('consistency_invalid', `massif ${seen.massif.index} and its seal are gone: a rollback`);
+  const next = head ? head.massif.index + 1 : base.from;
+  if (seen && next <= seen.massif.index)
+    throw new VerificationError('consistency_invalid', `massif ${next} and its seal are gone: a rollback`);
+  if (head) await registered.compare(head.massif, head.seal.state.size);
   if (!begun)
     throw new VerificationError('consistency_invalid', 'no sealed massif holds the fork statement: a silent fork');
   if (head) checkName(log, base, head);

@@ -14,15 +14,18 @@ import { rfc9162Parent } from '../../core/rfc9162/rfc9162-parent.js';
 import { rfc9162Root } from '../../core/rfc9162/rfc9162-root.js';
 import { type Checkpoint, decodeCheckpoint } from '../../core/tlog/checkpoint.js';
 import { type NoteKey, verifyNote } from '../../core/tlog/signed-note.js';
-import { TILE_WIDTH, tilePath } from '../../core/tlog/tile.js';
+import { TILE_WIDTH } from '../../core/tlog/tile.js';
 import { verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
 import { nodeVerify } from '../../platform/keys/node-verify.js';
 import { counted } from '../counted.js';
-import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
+import { fetchTile, type ProvenTree, splitHashes, tileWidth } from './checked-tiles.js';
+import { fetchFile, LogUnreachable } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
 import { type KeptFiles, SIZE, StateDamaged } from './kept-files.js';
 import { type AreKeysOutdated, checkNotOutdated } from './keys-outdated.js';
 import { isHeld, type KnownEntry, rememberKnown } from './known-entry.js';
+import { entriesFrom } from './published-entries.js';
+import { type RegisteredSeal, readRegistered } from './registered-seals.js';
 
 /** A statement log to follow (C2SP tlog-tiles). */
 interface FollowedStatementLog {
@@ -38,8 +41,10 @@ interface FollowedStatementLog {
   readonly known?: KnownEntry | undefined;
   /** Keys of its receipts, which sign fork statements; undefined if they are not known. */
   readonly forkKeys?: readonly PublicJwk[] | undefined;
-  /** Fractions of 1, for the sample of entries. */
-  readonly random: () => number;
+  /** It is known to publish its entries. */
+  readonly publishesEntries: boolean;
+  /** Takes the seals of tenancy logs that are among the new entries. Durable when it resolves. */
+  readonly registered: (seals: readonly RegisteredSeal[]) => Promise<void>;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -48,8 +53,8 @@ interface FollowedStatementLog {
 const CHECKPOINT = 'checkpoint';
 /** Roots of the complete subtrees that were seen, largest first: enough to continue from. */
 const PEAKS = 'peaks';
-const HASH_BYTES = 32;
-const SAMPLE = 8;
+/** File of the index of the next entry to read. */
+const ENTRIES_READ = 'entries-read';
 
 interface SeenState extends Checkpoint {
   readonly peaks: readonly Uint8Array[];
@@ -83,53 +88,35 @@ async function seenState(log: FollowedStatementLog, kept: KeptFiles): Promise<Se
   const [note, peaks] = [await kept.read(CHECKPOINT), await kept.read(PEAKS)];
   if (!note) return { origin: log.origin, size: 0n, root: rfc9162Root([]), peaks: [] };
   const checkpoint = await seenCheckpoint(note, log);
-  const hashes = split(peaks ?? new Uint8Array());
+  const hashes = splitHashes(peaks ?? new Uint8Array());
   const whole = hashes.length === peakIndices(sizeOfLeaves(checkpoint.size)).length;
   // After a crash between the two files the peaks may belong to an older state: start from the first leaf again, and compare on the way.
   if (!whole || !equalBytes(rfc9162Root(hashes), checkpoint.root)) return { ...checkpoint, peaks: [] };
   return { ...checkpoint, peaks: hashes };
 }
 
-function split(bytes: Uint8Array): Uint8Array[] {
-  return Array.from({ length: Math.floor(bytes.length / HASH_BYTES) }, (_, at) =>
-    bytes.slice(HASH_BYTES * at, HASH_BYTES * (at + 1)),
-  );
-}
-
 /** Leaf hashes `from` (included) to `to` (excluded), from the tiles of level 0. */
 async function* leafHashes(log: FollowedStatementLog, from: bigint, to: bigint): AsyncGenerator<Uint8Array[]> {
   const width = BigInt(TILE_WIDTH);
   for (let index = from / width; index * width < to; index += 1n) {
-    const held = to - index * width < width ? Number(to - index * width) : TILE_WIDTH;
-    const tile = await requireFile(`${log.url}/tile/${tilePath({ level: 0, index, width: held })}`);
-    if (tile.length !== held * HASH_BYTES)
-      throw new VerificationError('malformed', `tile ${index} is ${tile.length} bytes long, not ${held} hashes`);
-    yield split(tile).slice(from > index * width ? Number(from - index * width) : 0);
+    const tile = await fetchTile(log.url, 0, index, tileWidth(to, index));
+    yield tile.slice(from > index * width ? Number(from - index * width) : 0);
   }
 }
 
 interface Grown {
   readonly peaks: readonly Uint8Array[];
-  /** The leaf hashes of the chosen entries. */
-  readonly drawn: ReadonlyMap<bigint, Uint8Array>;
-}
-
-/** Chooses the new entries to read. Chosen in advance, because a log may be larger than memory. */
-function drawPlaces(log: FollowedStatementLog, from: bigint, to: bigint): Set<bigint> {
-  const count = Math.min(SAMPLE, Number(to - from));
-  return new Set(Array.from({ length: count }, () => from + BigInt(Math.floor(log.random() * Number(to - from)))));
+  /** The leaf hash at the place of the known entry; undefined if that place was not passed. */
+  readonly knownLeaf: Uint8Array | undefined;
 }
 
 /** Continues from the last seen state. If its peaks were lost, the older root must appear on the way. */
 async function grow(log: FollowedStatementLog, { seen, known }: Base, to: bigint): Promise<Grown> {
   let peaks = seen.peaks;
   let size = seen.peaks.length === 0 ? 0n : seen.size;
-  const drawn = new Map<bigint, Uint8Array>();
-  const places = drawPlaces(log, size, to);
-  if (known) places.add(known.index);
+  let knownLeaf: Uint8Array | undefined;
   const add = (hashes: readonly Uint8Array[]) => {
-    for (const place of places)
-      if (place >= size && place < size + BigInt(hashes.length)) drawn.set(place, hashes[Number(place - size)]!);
+    if (known && known.index >= size) knownLeaf ??= hashes[Number(known.index - size)];
     peaks = appendLeaves(rfc9162Parent, sizeOfLeaves(size), peaks, hashes).peaks;
     size += BigInt(hashes.length);
   };
@@ -141,7 +128,7 @@ async function grow(log: FollowedStatementLog, { seen, known }: Base, to: bigint
       add(hashes.slice(upToSeen));
     } else add(hashes);
   }
-  return { peaks, drawn };
+  return { peaks, knownLeaf };
 }
 
 function checkRoot(peaks: readonly Uint8Array[], { size, root }: Checkpoint): void {
@@ -194,46 +181,44 @@ async function checkLastRoot({ forkKeys }: FollowedStatementLog, seal: Uint8Arra
   await verifyReceiptSignature({ sign1, ...readLogClaims(sign1.protectedHeader) }, root, trust, 'the last seal');
 }
 
-function checkKnown({ known }: Base, { drawn }: Grown): void {
-  const hash = known && drawn.get(known.index);
-  if (hash && !equalBytes(hash, rfc9162Leaf(known.entry)))
+function checkKnown({ known }: Base, { knownLeaf }: Grown): void {
+  if (known && knownLeaf && !equalBytes(knownLeaf, rfc9162Leaf(known.entry)))
     throw new VerificationError(
       'leaf_mismatch',
       `entry ${known.index} is not the one that the service shows elsewhere`,
     );
 }
 
-/** Checks that published entries match the tree. The private log publishes no entries. */
-async function checkSample(log: FollowedStatementLog, { drawn }: Grown, size: bigint): Promise<number> {
-  let checked = 0;
-  for (const [leaf, hash] of drawn) {
-    const index = leaf / BigInt(TILE_WIDTH);
-    const left = size - index * BigInt(TILE_WIDTH);
-    const width = left < BigInt(TILE_WIDTH) ? Number(left) : TILE_WIDTH;
-    const bundle = await fetchFile(`${log.url}/tile/${tilePath({ level: 'entries', index, width })}`);
-    if (!bundle) return checked;
-    const entry = entryAt(bundle, Number(leaf - index * BigInt(TILE_WIDTH)));
-    if (!entry || !equalBytes(rfc9162Leaf(entry), hash))
-      throw new VerificationError('leaf_mismatch', `entry ${leaf} does not match its leaf in the tree`);
-    checked += 1;
-  }
-  return checked;
+interface ReadEntries {
+  readonly seals: readonly RegisteredSeal[];
+  /** How many entries were read now, and the index of the next one to read. */
+  readonly count: number;
+  readonly next: bigint;
 }
 
-function entryAt(bundle: Uint8Array, place: number): Uint8Array | undefined {
-  let at = 0;
-  for (let skipped = 0; at + 2 <= bundle.length; skipped += 1) {
-    const end = at + 2 + ((bundle[at]! << 8) | bundle[at + 1]!);
-    if (skipped === place) return end <= bundle.length ? bundle.subarray(at + 2, end) : undefined;
-    at = end;
+/** Reads on where the last look ended. An open fork replaced the entries after those that it kept. */
+async function readOn(log: FollowedStatementLog, kept: KeptFiles, base: Base, tree: ProvenTree): Promise<ReadEntries> {
+  const read = new TextDecoder().decode((await kept.read(ENTRIES_READ)) ?? new Uint8Array());
+  const next = /^\d{1,20}$/.test(read) ? BigInt(read) : 0n;
+  const from = next < base.seen.size ? next : base.seen.size;
+  // Who has shown entries before cannot have none now.
+  const isPublished = log.publishesEntries || from > 0n;
+  const seals: RegisteredSeal[] = [];
+  let count = 0;
+  for await (const entries of entriesFrom({ url: log.url, isPublished }, tree, from)) {
+    for (const each of entries) {
+      const seal = readRegistered(log.origin, each);
+      if (seal) seals.push(seal);
+    }
+    count += entries.length;
   }
-  return undefined;
+  return { seals, count, next: from + BigInt(count) };
 }
 
 /**
  * Looks at a statement log once: its checkpoint must be signed and not older than the last; all new leaf hashes are read
- * and, with what was seen, must lead to the signed root; a sample of entries must be what the tree holds. Then the new
- * state is kept. Resolves with a sentence on what was seen.
+ * and, with what was seen, must lead to the signed root; each entry that it reads must be what the tree holds. Then the
+ * new state is kept, and the registered seals among the entries are passed on. Resolves with a sentence on what was seen.
  * @throws {VerificationError} at a fork, a rollback or a forged file
  * @throws {StateDamaged} if the saved state is damaged
  * @throws {LogUnreachable} if the log cannot be read
@@ -252,11 +237,14 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
     checkRoot(grown.peaks, checkpoint);
     checkKnown(base, grown);
     if (base.known && base.known === log.known) await rememberKnown(base.known, checkpoint.size, kept, log.now());
-    const sampled = await checkSample(log, grown, checkpoint.size);
+    const entries = await readOn(log, kept, base, { size: checkpoint.size, peaks: grown.peaks });
     await kept.write(PEAKS, concatBytes(...grown.peaks));
     await kept.write(CHECKPOINT, note);
     if (checkpoint.size > 0n) await kept.write(SIZE, utf8(String(checkpoint.size)));
-    const text = `${counted(checkpoint.size, 'entry', 'entries')}, ${sampled} of them read`;
+    await log.registered(entries.seals);
+    // Last: after a crash the entries are read again.
+    if (entries.count > 0) await kept.write(ENTRIES_READ, utf8(String(entries.next)));
+    const text = entriesText(checkpoint, entries);
     if (!base.fork) return text;
     await kept.write(FORK, base.fork.newest.bytes);
     return `${forkText(base.fork, { name: seen.origin, leaves: seen.size })}; ${text}`;
@@ -266,6 +254,11 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
     if (error instanceof VerificationError) await kept.alarm(CHECKPOINT, note);
     throw error;
   }
+}
+
+function entriesText({ size }: Checkpoint, { count, next }: ReadEntries): string {
+  const text = `${counted(size, 'entry', 'entries')}, ${count} of them read now`;
+  return count > 0 && next < size ? `${text}; the next round reads on at entry ${next}` : text;
 }
 
 function checkNotOlder(checkpoint: Checkpoint, seen: Checkpoint): void {

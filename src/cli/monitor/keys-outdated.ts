@@ -9,6 +9,15 @@ export class KeysOutdated extends Error {
 export type AreKeysOutdated = () => Promise<boolean>;
 
 /**
+ * Checks that no newer keys were published since these were read.
+ * @param outdated undefined for keys that stay the same
+ * @throws {KeysOutdated}
+ */
+export async function checkNewestKeys(outdated: AreKeysOutdated | undefined): Promise<void> {
+  if (await outdated?.()) throw new KeysOutdated('signed with a key of a newer key manifest: looked at again');
+}
+
+/**
  * An unknown key contradicts nothing if it is one of newer keys.
  * @param outdated undefined for keys that stay the same
  * @throws {KeysOutdated} if it can be one
@@ -16,5 +25,5 @@ export type AreKeysOutdated = () => Promise<boolean>;
  */
 export async function checkNotOutdated(error: unknown, outdated: AreKeysOutdated | undefined): Promise<void> {
   if (!(error instanceof VerificationError) || error.code !== 'log_key_not_trusted') return;
-  if (await outdated?.()) throw new KeysOutdated('signed with a key of a newer key manifest: looked at again');
+  await checkNewestKeys(outdated);
 }

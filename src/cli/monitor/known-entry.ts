@@ -12,7 +12,7 @@ export interface KnownEntry {
 /** The leaf of the newest known entry that the log was seen to hold, and of the newest one, since it was first seen. */
 const [HELD, AWAITED] = ['held-entry', 'awaited-entry'];
 /** A service needs seconds. */
-const MOST_AWAITED_MS = 600_000;
+export const MOST_AWAITED_MS = 600_000;
 
 /** Whether the log was seen to hold the entry. */
 export async function isHeld({ entry }: KnownEntry, kept: KeptFiles): Promise<boolean> {

@@ -10,6 +10,7 @@ import { followStatementLog } from './follow-statement-log.js';
 import { keptFiles, SIZE } from './kept-files.js';
 import type { AreKeysOutdated } from './keys-outdated.js';
 import { publishedTenancies } from './published-tenancies.js';
+import { addWaiting, type RegisteredSeal, tenancyOf } from './registered-seals.js';
 
 /** One log, and the name under which it is reported. */
 export interface Watched {
@@ -31,6 +32,8 @@ export interface FollowedKeys {
   readonly revokedNotes?: readonly NoteKey[] | undefined;
   /** The keys log, which is silent until a key changes, and the newest manifest, which is an entry of it. */
   readonly keysLog?: { readonly origin: string; readonly index: bigint; readonly entry: Uint8Array } | undefined;
+  /** The statement logs that are known to publish their entries. */
+  readonly withEntries?: readonly string[] | undefined;
   /** Undefined for keys that stay the same. */
   readonly outdated?: AreKeysOutdated;
 }
@@ -77,15 +80,26 @@ export async function watchedMmrLogs(service: FollowedService, keys: FollowedKey
   const { found, unlisted } = service.tenancies ? { found: service.tenancies } : await allTenancies(service);
   const logs = found.map((tenancy): Watched => {
     const subject = `tenant/${tenancy}`;
-    const log = { url: service.url, tenancy, subject, random, trust: { logKeys }, revokedKeys, outdated };
+    const trust = { logKeys };
+    const log = { url: service.url, tenancy, subject, random, now: Date.now, trust, revokedKeys, outdated };
     const kept = keptFiles(join(service.state, subject));
     return { name: subject, look: () => followMmrLog(log, kept), changedAt: () => kept.changedAt(SIZE) };
   });
   return unlisted ? [unlistedLogs(unlisted), ...logs] : logs;
 }
 
+/** Keeps registered seals for the tenancy logs that are followed. One that the service does not list is followed from then on. */
+async function keepRegistered({ state, tenancies }: FollowedService, seals: readonly RegisteredSeal[]): Promise<void> {
+  for (const tenancy of new Set(seals.map(({ seal }) => tenancyOf(seal)!))) {
+    if (tenancies && !tenancies.includes(tenancy)) continue;
+    const its = seals.filter(({ seal }) => tenancyOf(seal) === tenancy);
+    await addWaiting(keptFiles(join(state, 'tenant', tenancy)), its);
+  }
+}
+
 /** The statement logs of which there are keys. */
-export function watchedStatementLogs({ url, state }: FollowedService, keys: FollowedKeys): Watched[] {
+export function watchedStatementLogs(service: FollowedService, keys: FollowedKeys): Watched[] {
+  const { url, state } = service;
   // Every generation of a log has the same keys, and is found under the name that the log began with.
   const origins = [...new Set(keys.notes.map(({ name }) => firstName(name)))];
   const of = (all: readonly NoteKey[], origin: string) => all.filter(({ name }) => firstName(name) === origin);
@@ -101,7 +115,8 @@ export function watchedStatementLogs({ url, state }: FollowedService, keys: Foll
       outdated: keys.outdated,
       known,
       forkKeys: keys.receipts,
-      random,
+      publishesEntries: keys.withEntries?.includes(origin) ?? false,
+      registered: async (seals: readonly RegisteredSeal[]) => keys.seals && keepRegistered(service, seals),
       now: Date.now,
     };
     const kept = keptFiles(join(state, origin));
