@@ -70,7 +70,7 @@ export async function createInvite(
 
 /**
  * Takes a place among the tenancy's invites of this hour before the work, so that invites at the same time share the
- * places, and gives it back if the work fails. Who is no Owner is refused by the work, and takes no place.
+ * places, and gives it back if the work fails. A caller who is no Owner takes none: the work refuses it.
  * @throws {ApiError} rate_limited
  */
 async function inPlace<Result>(
