@@ -95,6 +95,7 @@ async function keyringOf(
 }
 
 async function audit(options: AuditOptions, terminal: Terminal): Promise<AuditReport> {
+  threadCount(options);
   const config = parseConfig(process.env);
   if (config.databaseUrl === undefined) await requireEmbedded(config.dataDir);
   const database = await openDatabase(config, pino({ level: 'silent' }), { asItIs: true }).catch((error: Error) => {
@@ -123,15 +124,21 @@ async function stateOf(
   );
 }
 
+/** @throws {UsageError} */
+function threadCount({ threads }: AuditOptions): number {
+  if (threads === undefined) return Math.min(availableParallelism(), MOST_THREADS);
+  if (!/^\d{1,2}$/.test(threads) || Number(threads) > MOST_THREADS)
+    throw new UsageError(`--threads must be a number from 0 to ${MOST_THREADS}`);
+  return Number(threads);
+}
+
 /** The embedded database has one connection, in this process. */
 function threadsOf(
   { databaseUrl }: Config,
-  { threads = String(availableParallelism()) }: AuditOptions,
+  options: AuditOptions,
   keyring: AuditContext['keyring'],
 ): AuditThreads | undefined {
-  const count = Number(threads);
-  if (!Number.isInteger(count) || count < 0 || count > MOST_THREADS)
-    throw new UsageError(`--threads must be a number from 0 to ${MOST_THREADS}`);
+  const count = threadCount(options);
   if (databaseUrl === undefined || count === 0 || !canStartAuditThreads()) return undefined;
   return startAuditThreads(count, { databaseUrl, issuerKeys: keyring.everyKey(['issuer']).map(({ jwk }) => jwk) });
 }

@@ -272,4 +272,11 @@ describe('vcon-archivist audit', () => {
     const { exitCode, err } = await commandLine(['audit'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     expect([exitCode, err.split('\n')]).toEqual([2, [expect.any(String)]]);
   });
+
+  it.each(['1e1', '0x2', '', ' 2', '+2', '-1', '65', 'two'])('exits 2 for %j threads', async (threads) => {
+    const { exitCode, err } = await commandLine(['audit', `--threads=${threads}`], {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    });
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('--threads must be a number from 0 to 64')]);
+  });
 });

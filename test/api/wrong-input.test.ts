@@ -80,6 +80,17 @@ describe('wrong queries of an asset list', () => {
   });
 });
 
+describe('wrong queries of the stream of events', () => {
+  it.each(['', '1e3', '0x10', '0b11', '%207', '%2B5', '-1', '1.5', '86401', '1&seconds=2'])(
+    'seconds=%s is a 400 that names the parameter',
+    async (seconds) => {
+      const answer = await owner.get(`/archivist/v1/events/stream?seconds=${seconds}`);
+      expect(answer.status).toBe(400);
+      expect(answer.json['description']).toMatch(/^seconds: must be /);
+    },
+  );
+});
+
 describe('wrong requests', () => {
   it('to an unknown path are a JSON 404, with the wrong method a 405 with Allow', async () => {
     const missing = await owner.get('/archivist/v9/assets');

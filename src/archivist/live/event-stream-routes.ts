@@ -7,8 +7,17 @@ import type { OpenEventStream } from './stream-events.js';
 
 /** A client that reads nothing for this long is disconnected; it resumes where it was. */
 const STALLED_MS = 30_000;
+const MOST_SECONDS = 86_400;
 const POSITION = /^(-1|0|[1-9]\d{0,17})$/;
 const position = z.string().regex(POSITION, 'must be a position in the log: a decimal number, or -1 for its beginning');
+const seconds = z
+  .string()
+  .refine(
+    (text) => /^\d{1,5}$/.test(text) && Number(text) <= MOST_SECONDS,
+    `must be a number of seconds from 0 to ${MOST_SECONDS}`,
+  )
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 0, maximum: MOST_SECONDS });
 
 /** `GET /archivist/v1/events/stream` (docs/api.md#the-stream-of-events). */
 export function eventStreamRoutes(open: OpenEventStream): Route[] {
@@ -24,7 +33,7 @@ export function eventStreamRoutes(open: OpenEventStream): Route[] {
       codes: [400, 401, 403, 410, 429],
       query: z.object({
         cursor: position.optional(),
-        seconds: z.coerce.number().int().min(0).max(86_400).optional(),
+        seconds: seconds.optional(),
       }),
       rawResponse: EVENT_STREAM,
       handle: async ({ principal, query, headers, identify, request }) => {
