@@ -1,6 +1,7 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { replaceFile } from '../platform/durable-file.js';
 
 /** The credentials that the first start leaves for the operator: enough to request a token. */
 const credentialsSchema = z.object({
@@ -19,17 +20,8 @@ export function credentialsPath(dataDir: string): string {
  * Writes the credentials durably, readable only by the file's owner. Replaces the file of an earlier, unfinished start.
  */
 export async function writeCredentials(dataDir: string, credentials: FirstCredentials): Promise<void> {
-  const path = credentialsPath(dataDir);
-  const unfinished = `${path}.new`;
-  const file = await open(unfinished, 'w', 0o600);
-  try {
-    await file.chmod(0o600);
-    await file.writeFile(`${JSON.stringify(credentials, undefined, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(unfinished, path);
+  const text = `${JSON.stringify(credentials, undefined, 2)}\n`;
+  await replaceFile(credentialsPath(dataDir), Buffer.from(text), 0o600);
 }
 
 /** The credentials that the first start wrote here; undefined without them. */
