@@ -47,6 +47,8 @@ export function schemaRefusal(
   code: ErrorCode = 'bad_request',
 ): ApiError {
   const [issue] = issues;
+  if (whole === 'query' && issue?.code === 'invalid_type' && issue.message.endsWith('received array'))
+    return new ApiError(code, `${issue.path.join('.')}: must be given once`);
   return new ApiError(code, `${issue?.path.join('.') || whole}: ${issue ? complaint(issue) : 'is invalid'}`);
 }
 

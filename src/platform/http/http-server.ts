@@ -33,6 +33,8 @@ const BOUNDS = {
   // A connection on which nothing moves: a client that does not read its response.
   timeout: 120_000,
   maxHeaderSize: 32 * 1024,
+  // Refused below, with the body that every refusal has.
+  requireHostHeader: false,
 };
 
 const TLS = {
@@ -77,9 +79,13 @@ export async function listen(
     inTurn((request, response) => {
       closeIfUnread(request, response);
       pace(response);
+      if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+        refuse(response, 'The request must have a Host header.');
+        return;
+      }
       const target = originForm(request.url!);
       if (target === undefined) {
-        refuseTarget(response);
+        refuse(response, 'The target of the request must be a path or an http URL.');
         return;
       }
       request.url = target;
@@ -104,8 +110,8 @@ export async function listen(
 }
 
 /** Express would answer with a page of its own. */
-function refuseTarget(response: ServerResponse): void {
-  const refusal = new ApiError('bad_request', 'The target of the request must be a path or an http URL.');
+function refuse(response: ServerResponse, description: string): void {
+  const refusal = new ApiError('bad_request', description);
   const body = Buffer.from(JSON.stringify(errorBody(refusal)));
   response
     .writeHead(refusal.status, { 'content-type': 'application/json', 'content-length': body.byteLength })

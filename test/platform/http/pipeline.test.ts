@@ -177,6 +177,18 @@ describe('the target of a request', () => {
   });
 });
 
+describe('a request without a Host header', () => {
+  const answerTo = (version: string) => heard(`GET /things/7:special HTTP/${version}\r\nconnection: close\r\n\r\n`);
+
+  it('is refused with the error body, as HTTP/1.1 requires one', async () => {
+    expect(await answerTo('1.1')).toMatch(/^HTTP\/1\.1 400 .*content-type: application\/json.*"error":"bad_request"/is);
+  });
+
+  it('is answered in HTTP/1.0, which requires none', async () => {
+    expect(await answerTo('1.0')).toContain('{"special":"7"}');
+  });
+});
+
 describe('the request pipeline', () => {
   it('hands a handler what its schemas have passed, and answers with its status', async () => {
     const got = await fetch(`${server.url}/things/7?q=x`, { headers: { authorization: 'Bearer good' } });
@@ -191,6 +203,11 @@ describe('the request pipeline', () => {
     expect([await got.json(), got.headers.get('x-own')]).toEqual([{ special: '7' }, 'yes']);
     const wrong = await fetch(`${server.url}/things/7:special`, { method: 'DELETE' });
     await refused(wrong, 405, 'method_not_allowed');
+  });
+
+  it('says of a parameter of the query that is sent twice that it must be given once', async () => {
+    const got = await fetch(`${server.url}/things/7?q=x&q=x`, { headers: { authorization: 'Bearer good' } });
+    expect(await refused(got, 400, 'bad_request')).toBe('q: must be given once');
   });
 
   it('reads JSON whatever the content type says', async () => {
