@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Readable } from 'node:stream';
+import { pipeline as connect, PassThrough, Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { syncFile } from '../../platform/durable-file.js';
@@ -39,27 +39,36 @@ export async function hashFile(path: string): Promise<HashedFile> {
   return hashed.result();
 }
 
-/** Writes bytes to a file that only its owner reads; on disk when this resolves. */
-export async function writeHashed(path: string, content: AsyncIterable<Uint8Array>): Promise<HashedFile> {
+/**
+ * Writes bytes to a file that only its owner reads; on disk when this resolves. Rejects with what `content` throws.
+ * @param coder changes the bytes before they are hashed and written
+ */
+export async function writeHashed(
+  path: string,
+  content: AsyncIterable<Uint8Array | string>,
+  coder: Transform = new PassThrough(),
+): Promise<HashedFile> {
   const hashed = hashing();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await pipeline(Readable.from(hashed.through(content)), createWriteStream(path, { mode: 0o600 }));
+  const file = createWriteStream(path, { mode: 0o600 });
+  await pipeline(Readable.from(content, { objectMode: false }), coder, hashed.through, file);
   await syncFile(path);
   return hashed.result();
 }
 
-/** Writes one JSON value a line, compressed with gzip. */
+/** Writes one JSON value a line, compressed with gzip. Rejects with what `values` throws. */
 export function writeJsonLines(path: string, values: AsyncIterable<unknown>): Promise<HashedFile> {
   async function* lines(): AsyncGenerator<string> {
     for await (const value of values) yield `${JSON.stringify(value)}\n`;
   }
-  return writeHashed(path, Readable.from(lines(), { objectMode: false }).pipe(createGzip()));
+  return writeHashed(path, lines(), createGzip());
 }
 
-/** Yields the values of a file that `writeJsonLines` wrote. */
+/** Yields the values of a file that `writeJsonLines` wrote. @throws if it cannot be read, or is cut */
 export async function* readJsonLines(path: string): AsyncGenerator<unknown> {
   let rest = '';
-  const text = createReadStream(path).pipe(createGunzip()).setEncoding('utf8');
+  // Reading the last of the streams throws what failed in any of them.
+  const text = connect(createReadStream(path), createGunzip(), () => undefined).setEncoding('utf8');
   for await (const chunk of text) {
     const lines = `${rest}${chunk as string}`.split('\n');
     rest = lines.pop()!;
