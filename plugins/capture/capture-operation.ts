@@ -31,8 +31,8 @@ interface CaptureParts {
   counted(operation: string): void;
   /** Another method captured the same operation on the same bytes before. */
   doubled(operation: string): void;
-  /** Whether a completeness tap needs a record of captures. */
-  readonly tapped: boolean;
+  /** Where a completeness tap needs a record of captures; undefined without one. */
+  readonly passages: Memory | undefined;
   /** Ids of jobs that were refused but may still be in the queue: they must not be delivered. */
   readonly withdrawn: Set<string>;
   /** How far the clock of the conserver's Redis is ahead of this process's; undefined if not known. */
@@ -173,11 +173,14 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
       ...(operation.tenancy ? { tenancy: operation.tenancy } : {}),
     });
     if (earlier && earlier !== method) parts.doubled(operation.name);
+  }
+
+  async function noteCaptured({ vcon, observed }: Ended, uuid: string, late: boolean): Promise<void> {
     // A document without a uuid never leaves a chain under one.
-    if (!parts.tapped || !vcon.uuid || (late && !observed.clockWrong)) return;
+    if (!parts.passages || !vcon.uuid || (late && !observed.clockWrong)) return;
     const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
-    await noteSuccession(memory, predecessors, observed);
-    await notePassage(memory, uuid, 'captured', observed);
+    await noteSuccession(parts.passages, predecessors, observed);
+    await notePassage(parts.passages, uuid, 'captured', observed);
   }
 
   /** Work after a capture is final: it may be slow, and its failure no longer refuses the capture. */
@@ -208,7 +211,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const following = follow(async () => {
       for (const held of operations.slice(1)) await held.release();
       await remember(ended, uuid, history, fields, { late, changed: { ...consents.fields, ...remembered } });
-    });
+    }).then(() => follow(() => noteCaptured(ended, uuid, late)));
     await within(REMEMBER_WITHIN_MS, following, 'the memory is slow').catch(() => undefined);
     const [{ job, event }] = operations as [HeldOperation];
     return { captured: { job, subject: event.subject, payload: event.payload }, following };

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from '../../src/platform/logger.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { fileMemory } from './file-memory.js';
 import type { Memory } from './memory.js';
 import { redisMemory } from './redis-memory.js';
@@ -23,4 +24,19 @@ export interface MemoryPlace {
  */
 export function openMemory({ redisUrl, dataDir }: MemoryPlace, logger: Logger, now?: () => number): Memory {
   return redisUrl ? redisMemory(redisUrl, logger) : fileMemory(join(pluginFolder(dataDir), 'memory'), now);
+}
+
+/**
+ * The memory of what was captured and what left, which every plugin of a queue must share: one captures a vCon, and
+ * another may see it leave. A queue in a database that several processes can open has no shared memory beside it: then
+ * it is in the conserver's Redis, beside the list that all of them read.
+ * @param memory what the plugin remembers otherwise; the result is the same if it is shared or of the only plugin
+ */
+export function openPassages(
+  memory: Memory,
+  { engine }: Pick<QueueBackend, 'engine'>,
+  { url, list }: { readonly url: string; readonly list: string },
+  logger: Logger,
+): Memory {
+  return engine === 'PostgreSQL' ? redisMemory(url, logger, `${list}:plugin`) : memory;
 }

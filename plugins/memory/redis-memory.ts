@@ -15,15 +15,13 @@ const [HOLD_TRIES, HOLD_RETRY_MS] = [100, 10];
 /** Nobody lets go what has passed to another holder. */
 const LET_GO = "return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('del', KEYS[1])";
 
-function key(collection: Collection, name: string): string {
-  return `${PREFIX}:${collection}:${name}`;
-}
-
 /**
  * The plugin's memory in Redis: a hash for each name, which expires when it was not changed for its collection's number
  * of days.
+ * @param prefix of its keys
  */
-export function redisMemory(url: string, logger: Logger): Memory {
+export function redisMemory(url: string, logger: Logger, prefix = PREFIX): Memory {
+  const key = (collection: Collection, name: string): string => `${prefix}:${collection}:${name}`;
   const redis = new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
   redis.on('error', (error) => logger.warn({ err: error }, 'the plugin’s memory'));
   return {
@@ -41,7 +39,7 @@ export function redisMemory(url: string, logger: Logger): Memory {
       await redis.del(key(collection, name));
     },
     async hold(collection, name) {
-      const [holding, token] = [`${PREFIX}:held:${collection}:${name}`, randomUUID()];
+      const [holding, token] = [`${prefix}:held:${collection}:${name}`, randomUUID()];
       for (let tries = 0; tries < HOLD_TRIES; tries += 1) {
         if ((await redis.set(holding, token, 'PX', HELD_MS, 'NX')) === 'OK')
           return async () => {
@@ -53,15 +51,16 @@ export function redisMemory(url: string, logger: Logger): Memory {
       return async () => undefined;
     },
     async *names(collection) {
-      const prefix = key(collection, '');
+      const start = key(collection, '');
+      const pattern = `${start.replace(/[*?[\]\\]/g, '\\$&')}*`;
       const seen = new Set<string>();
       for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
-        const [next, keys] = await redis.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', SCANNED);
+        const [next, keys] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCANNED);
         cursor = next;
         for (const each of keys) {
           if (seen.has(each)) continue;
           seen.add(each);
-          yield each.slice(prefix.length);
+          yield each.slice(start.length);
         }
       }
     },

@@ -17,6 +17,8 @@ const NOT_FOUND = 404;
 interface ReportingParts {
   readonly backend: QueueBackend;
   readonly memory: Memory;
+  /** Has the gap records. */
+  readonly passages: Memory;
   readonly clients: ArchivistClients;
   readonly tenancies: readonly string[];
   readonly clock: Clock;
@@ -40,9 +42,14 @@ async function sourceOf(memory: Memory): Promise<string> {
  * told does not keep the others from it. Nothing is reported by a wrong clock.
  */
 export async function reportCapture(parts: ReportingParts): Promise<void> {
-  const { memory, clients, clock, clockIsWrong, logger } = parts;
+  const { memory, passages, clients, clock, clockIsWrong, logger } = parts;
   if (clockIsWrong()) return;
-  const reports = await captureReports({ ...parts, source: await sourceOf(memory), nowMs: clock.now() });
+  const reports = await captureReports({
+    ...parts,
+    memory: passages,
+    source: await sourceOf(memory),
+    nowMs: clock.now(),
+  });
   for (const [tenancy, report] of reports) {
     try {
       await clients(tenancy).reportCapture(report);

@@ -33,6 +33,8 @@ export async function startCaptureMethods(
     readonly settings: PluginSettings;
     readonly backend: QueueBackend;
     readonly memory: Memory;
+    /** What was captured and what left; undefined without a tap. */
+    readonly passages: Memory | undefined;
     readonly capture: CaptureOperation;
     readonly eventsAbout: EventsAbout;
     readonly labelSecret: LabelSecret;
@@ -52,6 +54,7 @@ export async function startCaptureMethods(
     settings,
     backend,
     memory,
+    passages,
     capture,
     eventsAbout,
     labelSecret,
@@ -85,9 +88,9 @@ export async function startCaptureMethods(
   };
   const times = { clock, clockIsWrong, aheadMs: parts.aheadMs };
   started.push(await startStreamConsumer({ url, stream, consumer, capture, ended, refused, logger, ...times }));
-  if (list !== undefined) {
-    started.push(startEgressTap({ url, list, memory, logger, observe }));
-    const gaps = { backend, memory, list, eventsAbout, logger, observe, counted: metrics.gaps };
+  if (list !== undefined && passages !== undefined) {
+    started.push(startEgressTap({ url, list, memory: passages, logger, observe }));
+    const gaps = { backend, memory: passages, list, eventsAbout, logger, observe, counted: metrics.gaps };
     started.push(await parts.whileRight(() => startGapReport(gaps)));
   }
   if (!settings.endings) return;

@@ -20,7 +20,7 @@ import { spoolFolder, spoolState } from '../capture/spool-folder.js';
 import { registerSpoolMetrics } from '../capture/spool-metrics.js';
 import { deliveryState, registerDeliveryMetrics } from '../delivery/delivery-metrics.js';
 import { startDelivery } from '../delivery/delivery-worker.js';
-import { type MemoryPlace, openMemory, pluginFolder } from '../memory/open-memory.js';
+import { type MemoryPlace, openMemory, openPassages, pluginFolder } from '../memory/open-memory.js';
 import { createCaptureSequence } from '../operation/capture-sequence.js';
 import { vconFacts } from '../operation/vcon-facts.js';
 import type { ReceiptPlaces } from '../receipts/publish-receipt.js';
@@ -104,6 +104,9 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
   try {
     const memory = openMemory(parts.keeps, logger, () => (clockIsWrong() ? Number.NaN : Date.now()));
     started.push(memory);
+    const { conserverRedisUrl: url, tapList: list } = settings;
+    const passages = url && list ? openPassages(memory, backend, { url, list }, logger) : undefined;
+    if (passages && passages !== memory) started.push(passages);
     const withdrawn = new Set<string>();
     const room = captureRoom(disk, backend, settings.failOpen === true);
     let conserverAheadMs: number | undefined;
@@ -114,7 +117,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       logger,
       counted: metrics.captured,
       doubled: metrics.doubled,
-      tapped: settings.tapList !== undefined,
+      passages,
       conserverAheadMs: () => conserverAheadMs,
     });
     const capture: CaptureOperation = async (...captured) => {
@@ -138,13 +141,17 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     registerRoomMetrics(registry, room);
     const observe = createCaptureSequence(clock, clockIsWrong);
     if (settings.reports)
-      started.push(await whileRight(() => startCaptureReport({ ...common, memory, tenancies: [...tenancies.keys()] })));
+      started.push(
+        await whileRight(() =>
+          startCaptureReport({ ...common, memory, passages: passages ?? memory, tenancies: [...tenancies.keys()] }),
+        ),
+      );
     const everyClient = [undefined, ...tenancies.keys()].map(clients);
     const eventsAbout = async (uuid: string) =>
       (await Promise.all(everyClient.map((client) => client.eventsAbout(`vcon://${uuid}`)))).flat();
     await startCaptureMethods(
       {
-        ...{ settings, backend, memory, capture: admit(capture), eventsAbout, labelSecret },
+        ...{ settings, backend, memory, passages, capture: admit(capture), eventsAbout, labelSecret },
         ...{ metrics, logger, clock, clockIsWrong, observe, whileRight },
         aheadMs(ms) {
           conserverAheadMs = ms;

@@ -98,6 +98,7 @@ describe('what the plugin reports of capture', () => {
     const parts = {
       backend: open.backend,
       memory,
+      passages: memory,
       clients: () => client as ArchivistClient,
       tenancies: [],
       clock: { now: () => sources.nowMs },

@@ -77,7 +77,7 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     );
     const doubled = (operation: string) => void doubles.push(operation);
     capture = createCapture({
-      ...{ backend: open.backend, memory, counted: () => undefined, doubled, tapped: true },
+      ...{ backend: open.backend, memory, counted: () => undefined, doubled, passages: memory },
       ...{ withdrawn: new Set<string>(), logger: silent },
     });
   });
@@ -248,7 +248,7 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
       const parts = {
         backend: open.backend,
         memory: forgetful,
-        tapped: false,
+        passages: undefined,
         withdrawn: new Set<string>(),
         logger: silent,
       };
@@ -602,7 +602,7 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     withdrawn = new Set<string>(),
     conserverAheadMs: () => number | undefined = () => undefined,
   ) => {
-    const parts = { backend: { ...open.backend, ...changed }, memory, tapped: false, withdrawn, logger: silent };
+    const parts = { backend: { ...open.backend, ...changed }, memory, passages: undefined, withdrawn, logger: silent };
     return createCapture({ ...parts, conserverAheadMs, counted: () => undefined, doubled: () => undefined });
   };
   /** As the receiver does. */
@@ -732,7 +732,13 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
   it('keeps what it has accepted when the memory fails afterwards', async () => {
     const vcon = freshVcon();
     const dying: Memory = { ...memory, write: () => Promise.reject(new Error('the memory does not answer')) };
-    const parts = { backend: open.backend, memory: dying, tapped: true, withdrawn: new Set<string>(), logger: silent };
+    const parts = {
+      backend: open.backend,
+      memory: dying,
+      passages: dying,
+      withdrawn: new Set<string>(),
+      logger: silent,
+    };
     const capturing = createCapture({ ...parts, counted: () => undefined, doubled: () => undefined });
     const ended = { vcon: await vconFacts(Buffer.from(vcon)), method: 'receiver' as const, observed: observe() };
     await capturing({ ...ended, operation: namedOperation('vcon_created') });

@@ -45,7 +45,7 @@ describe.each(ENGINES)('a vCon with many consents, on %s', (engine) => {
   ) => {
     const backend = { ...open.backend, queue: () => used as Queue };
     const capturing = createCapture({
-      ...{ backend, memory, counted: () => undefined, doubled: () => undefined, tapped: false },
+      ...{ backend, memory, counted: () => undefined, doubled: () => undefined, passages: undefined },
       ...{ withdrawn: new Set<string>(), logger: silent },
     });
     const vcon = await vconFacts(Buffer.from(freshVcon({ attachments: consents(count) })));
