@@ -37,6 +37,18 @@ function fieldsIn(text: string): Fields {
   }
 }
 
+/** Deletes a file that is old. Resolves with whether there is none any more. */
+async function removeOld(path: string, days: number, nowMs: number): Promise<boolean> {
+  try {
+    const old = await isOld(path, days, nowMs);
+    if (old) await rm(path, { force: true });
+    return old;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
+    throw error;
+  }
+}
+
 async function readFields(path: string, days: number, nowMs: number): Promise<Fields> {
   try {
     return (await isOld(path, days, nowMs)) ? {} : fieldsIn(await readFile(path, 'utf8'));
@@ -61,9 +73,9 @@ async function list(folder: string): Promise<string[]> {
  */
 export function fileMemory(folder: string, now: () => number = Date.now): Memory {
   /** Changes to one file run one after the other. */
-  const changing = new Map<string, Promise<void>>();
+  const changing = new Map<string, Promise<unknown>>();
 
-  function change(path: string, work: () => Promise<void>): Promise<void> {
+  function change<T>(path: string, work: () => Promise<T>): Promise<T> {
     const turn = (changing.get(path) ?? Promise.resolve()).catch(() => undefined).then(work);
     changing.set(path, turn);
     const done = (): void => {
@@ -95,8 +107,9 @@ export function fileMemory(folder: string, now: () => number = Date.now): Memory
         for (const file of await list(join(folder, collection, part))) {
           const path = join(folder, collection, part, file);
           if (file.startsWith(UNFINISHED) || !file.endsWith(EXTENSION)) continue;
-          if (await isOld(path, COLLECTIONS[collection], now()).catch(() => true)) await rm(path, { force: true });
-          else yield decodeURIComponent(file.slice(0, -EXTENSION.length));
+          // In turn with writes: one that replaces an old file has made it a new one.
+          const gone = await change(path, () => removeOld(path, COLLECTIONS[collection], now()));
+          if (!gone) yield decodeURIComponent(file.slice(0, -EXTENSION.length));
         }
       }
     },
