@@ -26,7 +26,7 @@ interface Schema {
 interface Operation {
   readonly operationId: string;
   readonly 'x-extension'?: true;
-  readonly parameters: readonly { name: string; in: string; schema?: Schema }[];
+  readonly parameters: readonly { name: string; in: string; schema?: Schema; enum?: readonly string[] }[];
   readonly responses: Readonly<Record<string, { schema?: Schema }>>;
 }
 interface Document {
@@ -76,6 +76,50 @@ describe('the OpenAPI documents', () => {
       expect([name, status, json['swagger']]).toEqual([name, 200, '2.0']);
     }
   });
+
+  it('name what the service reads: filters by attribute, values that are no filter, both forms of a body', async () => {
+    const parametersOf = async (name: string, path: string, method = 'get') => {
+      const all = operationsOf(await documentOf(name));
+      return all.find((each) => each.path === path && each.method === method)!.operation.parameters;
+    };
+    const filters = async (name: string, path: string) =>
+      (await parametersOf(name, path)).flatMap((each) => (each.name.endsWith('[string]') ? [each.name] : []));
+    const ofEvents = ['event_attributes[string]', 'asset_attributes[string]', 'asset.attributes[string]'];
+    expect(await filters('v2/assets', '/archivist/v2/assets')).toEqual(['attributes[string]']);
+    expect(await filters('v2/assets', '/archivist/v2/assets/{uuid}/events')).toEqual(ofEvents);
+    expect(await filters('v2/locations', '/archivist/v2/locations')).toEqual(['attributes[string]']);
+    const policies = await parametersOf('v1/compliance_policies', '/archivist/v1/compliance_policies');
+    expect(policies.find(({ name }) => name === 'compliance_type')?.enum).toContain('COMPLIANCE_TYPE_UNDEFINED');
+    const permissions = await parametersOf('v2/locations', '/archivist/v2/locations/{uuid}/permissions', 'patch');
+    const { schema } = permissions.find((each) => each.in === 'body')!;
+    expect(Object.keys(schema?.properties ?? {})).toEqual(['permissions', 'subject_identities']);
+  });
+
+  it.skipIf(!existsSync(FACTS))(
+    'have every query parameter of the original, with every value of its list',
+    async () => {
+      const shape = (path: string) => path.replaceAll(/\{\w+\}/g, '{}');
+      const one = (parameter: string) => parameter.replace('[string][string]', '[string]');
+      let compared = 0;
+      for (const file of readdirSync(FACTS).filter((each) => each.endsWith('.json'))) {
+        const original = JSON.parse(readFileSync(new URL(file, FACTS), 'utf8')) as Document;
+        const address = `/archivist/v2/openapi?interface=${encodeURIComponent(file.slice(0, -'.json'.length))}`;
+        const ours = operationsOf((await running.anonymous.get(address)).json as unknown as Document);
+        for (const { path, method, operation } of operationsOf(original)) {
+          const same = ours.find((each) => each.method === method && shape(each.path) === shape(path));
+          for (const { in: place, name, enum: values = [] } of operation.parameters ?? []) {
+            if (place !== 'query') continue;
+            const own = same?.operation.parameters.find((each) => each.name === one(name));
+            expect(own, `${method} ${path} ${name}`).toBeDefined();
+            const missing = values.filter((value) => own?.enum !== undefined && !own.enum.includes(value));
+            expect(missing, `${method} ${path} ${name}`).toEqual([]);
+            compared += 1;
+          }
+        }
+      }
+      expect(compared).toBeGreaterThan(50);
+    },
+  );
 
   it('have every path that the original has under the same name', async () => {
     for (const [name, path] of [

@@ -9,6 +9,9 @@ const TEXTS: Readonly<Record<string, string>> = { display_name: 'display_name', 
 /** Names of the list's parameters. */
 export const COMPLIANCE_POLICY_FILTERS = ['compliance_type', 'order_by', ...Object.keys(TEXTS)];
 
+/** The values that `compliance_type` accepts. */
+export const COMPLIANCE_TYPE_FILTERS: readonly string[] = ['COMPLIANCE_TYPE_UNDEFINED', ...COMPLIANCE_TYPES];
+
 /**
  * Conditions of a list of policies, from the query's filters (docs/design/interface.md#shapes).
  * @throws {ApiError} bad_request for an unknown filter or value
@@ -27,8 +30,7 @@ function typeCondition(value: string): Condition[] {
   if (value === '' || value === 'COMPLIANCE_TYPE_UNDEFINED') return [];
   if ((COMPLIANCE_TYPES as readonly string[]).includes(value))
     return [condition(`p.policy ->> 'compliance_type' = ?`, value)];
-  const types = ['COMPLIANCE_TYPE_UNDEFINED', ...COMPLIANCE_TYPES];
-  throw new ApiError('bad_request', `compliance_type: must be one of ${types.join(', ')}`);
+  throw new ApiError('bad_request', `compliance_type: must be one of ${COMPLIANCE_TYPE_FILTERS.join(', ')}`);
 }
 
 function defaultOrder(value: string): Condition[] {

@@ -10,8 +10,8 @@ import {
   type CheckComplianceDeps,
   checkAssetCompliance,
 } from './check-asset-compliance.js';
-import { COMPLIANCE_TYPES, compliancePolicySchema, shownPolicySchema } from './compliance-policy.js';
-import { COMPLIANCE_POLICY_FILTERS } from './compliance-policy-filter-store.js';
+import { compliancePolicySchema, shownPolicySchema } from './compliance-policy.js';
+import { COMPLIANCE_POLICY_FILTERS, COMPLIANCE_TYPE_FILTERS } from './compliance-policy-filter-store.js';
 import { type CreateCompliancePolicyDeps, createCompliancePolicy } from './create-compliance-policy.js';
 import { deleteCompliancePolicy } from './delete-compliance-policy.js';
 import {
@@ -33,7 +33,7 @@ export function compliancePolicyRoutes(deps: CreateCompliancePolicyDeps & ReadCo
       access: 'token',
       success: 200,
       codes: [206, 400, 401, 403, 404, 429],
-      query: listQuerySchema(COMPLIANCE_POLICY_FILTERS, { values: { compliance_type: COMPLIANCE_TYPES } }),
+      query: listQuerySchema(COMPLIANCE_POLICY_FILTERS, { values: { compliance_type: COMPLIANCE_TYPE_FILTERS } }),
       response: pageSchema('compliance_policies', shownPolicySchema),
       handle: async ({ principal, query, headers }) => {
         const exactTotal = wantsExactTotal(headers);

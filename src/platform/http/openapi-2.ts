@@ -59,7 +59,7 @@ function operation(route: Route): Json {
     ...(consumes.length > 0 ? { consumes } : {}),
     ...(produces.length > 0 ? { produces } : {}),
     ...(route.access === 'public' ? {} : { security: [{ bearer: [] }] }),
-    parameters: [...pathParameters(route), ...fields(route.query, 'query'), ...mask(route), ...bodyParameter(route)],
+    parameters: [...pathParameters(route), ...queryParameters(route), ...mask(route), ...bodyParameter(route)],
     responses: Object.fromEntries(statuses.map((status) => [status, response(route, status)])),
   };
 }
@@ -89,17 +89,31 @@ function content(route: Route, status: number): Json {
 
 /** Every name in the path is a parameter, with or without a schema. */
 function pathParameters(route: Route): Json[] {
-  const described = new Map(fields(route.params, 'path').map((parameter) => [parameter['name'], parameter]));
+  const described = new Map(fields(inputOf(route.params), 'path').map((parameter) => [parameter['name'], parameter]));
   const names = [...documentPath(route.path).matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
   return names.map((name) => described.get(name) ?? { name, in: 'path', required: true, type: 'string' });
 }
 
-function fields(schema: ZodType | undefined, place: 'path' | 'query'): Json[] {
-  if (!schema) return [];
-  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
-    properties?: Record<string, Json>;
-    required?: string[];
-  };
+/** Filters by attribute in the map form of the original's documents, in which the key stands in the brackets. */
+function queryParameters(route: Route): Json[] {
+  const written = inputOf(route.query);
+  const prefixes = (written['x-attribute-filters'] ?? []) as string[];
+  const filters = prefixes.map((prefix) => ({
+    name: `${prefix.replace(/\.$/, '')}[string]`,
+    in: 'query',
+    required: false,
+    type: 'string',
+    description: `The value of an attribute, with its name in the brackets; \`${prefix}<name>\` is the same`,
+  }));
+  return [...fields(written, 'query'), ...filters];
+}
+
+function inputOf(schema: ZodType | undefined): Json {
+  return schema ? schemaOf(schema, 'input') : {};
+}
+
+function fields(written: Json, place: 'path' | 'query'): Json[] {
+  const { properties = {}, required = [] } = written as { properties?: Record<string, Json>; required?: string[] };
   return Object.entries(properties).map(([name, property]) => {
     const { type, enum: values, format, pattern } = property;
     const simple = Object.fromEntries(
@@ -134,8 +148,8 @@ function schemaOf(schema: ZodType, io: 'input' | 'output'): Json {
 }
 
 /**
- * OpenAPI 2.0 has neither null nor unions: nullable members are marked `x-nullable`, and a union of several shapes is
- * left open.
+ * OpenAPI 2.0 has neither null nor unions: nullable members are marked `x-nullable`, a union of objects is an object with
+ * the members of all, and any other union is left open.
  */
 function nullableAsExtension(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(nullableAsExtension);
@@ -150,6 +164,12 @@ function nullableAsExtension(node: unknown): unknown {
     ...mapped,
     ...(named.length === 1 ? { type: nullableAsExtension(named[0]) } : {}),
     ...(choices.length === 1 ? (nullableAsExtension(choices[0]) as Json) : {}),
+    ...(choices.length > 1 && choices.every((choice) => choice['type'] === 'object') ? membersOfAll(choices) : {}),
     ...(nullable ? { 'x-nullable': true } : {}),
   };
+}
+
+function membersOfAll(objects: readonly Json[]): Json {
+  const members = objects.flatMap(({ properties }) => Object.entries((properties ?? {}) as Json));
+  return { type: 'object', properties: nullableAsExtension(Object.fromEntries(members)) };
 }
