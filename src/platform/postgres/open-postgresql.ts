@@ -6,6 +6,7 @@ import { READ_TYPES } from './read-types.js';
 import { serverStream } from './server-stream.js';
 import {
   enterServiceRole,
+  enterStandardSession,
   QUEUE_SEARCH_PATH,
   requireOwnSession,
   requireRestrictedRole,
@@ -55,6 +56,7 @@ async function asConnectingRole(url: string, work: (client: pg.Client) => Promis
   client.on('error', () => undefined); // a lost connection also fails the query that runs
   await client.connect();
   try {
+    await enterStandardSession(client);
     await work(client);
   } finally {
     await client.end();

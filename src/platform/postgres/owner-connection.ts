@@ -5,6 +5,7 @@ import { makeCluster } from './embedded-cluster.js';
 import { lockFolder } from './folder-lock.js';
 import { CLUSTER } from './open-embedded.js';
 import { serverStream } from './server-stream.js';
+import { enterStandardSession } from './service-role.js';
 import { startEngine } from './start-engine.js';
 
 /** A connection under the role that owns the tables, for copies of the database. */
@@ -23,6 +24,10 @@ export async function openServerOwner(url: string): Promise<OwnerConnection> {
   });
   client.on('error', () => undefined); // a lost connection also fails the query that runs
   await client.connect();
+  await enterStandardSession(client).catch(async (error: unknown) => {
+    await client.end();
+    throw error;
+  });
   return { client, close: () => client.end() };
 }
 

@@ -38,8 +38,19 @@ export function heldSettings(engine: Database['engine'], settings: ScopeSettings
   return Object.entries(settings).filter(([name]) => engine === 'PostgreSQL' || name !== IDLE_LIMIT);
 }
 
+/** Settings that change what our statements mean, and the form of the answers. */
+const STANDARD = `set_config('datestyle', 'ISO, MDY', false),
+            set_config('standard_conforming_strings', 'on', false),
+            set_config('default_transaction_isolation', 'read committed', false),
+            set_config('row_security', 'on', false)`;
+
+/** Gives a connection the settings that our statements expect, whatever its role, its database or the server has. */
+export async function enterStandardSession(connection: Queryable): Promise<void> {
+  await connection.query(`SELECT ${STANDARD}`);
+}
+
 /**
- * Prepares a new connection: the service's role, our schemas, limits on what a statement may cost, plans that fit the
+ * Prepares a new connection: the settings that our statements expect, the service's role, our schemas, limits on what a statement may cost, plans that fit the
  * values and the tables of the moment and read a list in its order instead of all of it with parallel workers, and commits
  * that wait for the disk even if the server's default does not.
  */
@@ -50,7 +61,8 @@ export async function enterServiceRole(
 ): Promise<void> {
   await connection.query(`SET ROLE ${SERVICE_ROLE}`);
   await connection.query(
-    `SELECT set_config('search_path', $1, false),
+    `SELECT ${STANDARD},
+            set_config('search_path', $1, false),
             set_config('statement_timeout', '30s', false),
             set_config($2, $3, false),
             set_config('plan_cache_mode', 'force_custom_plan', false),

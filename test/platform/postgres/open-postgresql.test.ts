@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requireDurableCommits } from '../../../src/platform/postgres/durable-commits.js';
 import { notifiedAnnouncements } from '../../../src/platform/postgres/notified-announcements.js';
 import { openPostgresql } from '../../../src/platform/postgres/open-postgresql.js';
+import { openServerOwner } from '../../../src/platform/postgres/owner-connection.js';
 import { requireOwnSession } from '../../../src/platform/postgres/service-role.js';
+import { postgresQueues } from '../../../src/platform/queue/open-queue-backend.js';
 import { serverUrl } from '../../support/prerequisites.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
 
@@ -62,6 +64,42 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
       await admin.query(`GRANT ${role} TO ${name} WITH ADMIN OPTION`);
     }
     await (await openPostgresql(url.href, silent)).close();
+  });
+
+  it('means the same by our statements for a role and a database with settings of their own', async () => {
+    await admin.query(`CREATE ROLE ${name} LOGIN SUPERUSER PASSWORD 'for-this-test'`);
+    await admin.query(`ALTER DATABASE ${name} OWNER TO ${name}`);
+    await admin.query(`ALTER DATABASE ${name} SET datestyle = 'German, DMY'`);
+    await admin.query(`ALTER DATABASE ${name} SET row_security = off`);
+    await admin.query(`ALTER ROLE ${name} SET standard_conforming_strings = off`);
+    await admin.query(`ALTER ROLE ${name} SET default_transaction_isolation = 'serializable'`);
+    url.username = name;
+    url.password = 'for-this-test';
+    const MEANS = `SELECT current_setting('transaction_isolation') AS isolation, current_setting('row_security') AS rows,
+      length('\\n') AS length, '2026-02-03T04:05:06.789Z'::timestamptz AS at, '2026-02-03T04:05:06Z'::timestamptz::text AS text`;
+    const means = {
+      isolation: 'read committed',
+      rows: 'on',
+      length: 2,
+      text: expect.stringMatching(/^2026-02-0[234] /),
+    };
+    for (const _start of ['first', 'second']) {
+      const database = await openPostgresql(url.href, silent);
+      const at = new Date('2026-02-03T04:05:06.789Z');
+      const { rows } = await database.queuePool.query(MEANS);
+      expect(rows).toEqual([{ ...means, at }]);
+      await database.inTransaction('system', async (tx) => {
+        expect(await tx.query(MEANS)).toEqual([{ ...means, at }]);
+      });
+      const backend = postgresQueues(database, silent);
+      const job = await backend.queue('settings').add('each', { text: "a\\b'c\n" });
+      expect((await backend.queue('settings').getJob(job.id!))?.data).toEqual({ text: "a\\b'c\n" });
+      await backend.close();
+      await database.close();
+    }
+    const owner = await openServerOwner(url.href);
+    expect((await owner.client.query(MEANS)).rows).toMatchObject([means]);
+    await owner.close();
   });
 
   it('commits durably for us, though the database is set not to', async () => {
