@@ -114,7 +114,11 @@ function refuse(response: ServerResponse, description: string): void {
   const refusal = new ApiError('bad_request', description);
   const body = Buffer.from(JSON.stringify(errorBody(refusal)));
   response
-    .writeHead(refusal.status, { 'content-type': 'application/json', 'content-length': body.byteLength })
+    .writeHead(refusal.status, {
+      connection: 'close',
+      'content-type': 'application/json',
+      'content-length': body.byteLength,
+    })
     .end(body);
 }
 

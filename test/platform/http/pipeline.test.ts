@@ -178,9 +178,9 @@ describe('the target of a request', () => {
 });
 
 describe('a request without a Host header', () => {
-  const answerTo = (version: string) => heard(`GET /things/7:special HTTP/${version}\r\nconnection: close\r\n\r\n`);
+  const answerTo = (version: string) => heard(`GET /things/7:special HTTP/${version}\r\n\r\n`);
 
-  it('is refused with the error body, as HTTP/1.1 requires one', async () => {
+  it('is refused with the error body and ends its connection, as HTTP/1.1 requires one', async () => {
     expect(await answerTo('1.1')).toMatch(/^HTTP\/1\.1 400 .*content-type: application\/json.*"error":"bad_request"/is);
   });
 
