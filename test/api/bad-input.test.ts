@@ -117,7 +117,8 @@ describe('each parameter of each route', () => {
           const others = query.split('&').filter((pair) => pair !== '' && !pair.startsWith(`${name}=`));
           return { url: `${path}?${[...others, `${name}=%00`].join('&')}`, body };
         });
-        wrong.push(...unnamed(name, [asked]));
+        // A filter that is written in brackets is named as it is read.
+        wrong.push(...unnamed(name.replace(/\[(\w+)\]$/, '.$1'), [asked]));
       }
     expect(tried).toBeGreaterThan(50);
     expect(wrong).toEqual([]);

@@ -46,15 +46,23 @@ export const changeLocationSchema = z.object({
 });
 export type ChangeLocationBody = z.output<typeof changeLocationSchema>;
 
-const subjects = z.object({ subject_identities: z.array(plainText(128).min(1)).max(1000) });
+const subjectIdentities = z.array(plainText(128).min(1)).max(1000);
 
 /**
  * Body of `PATCH …/permissions`. The interface sends the whole record, the original's documentation only its inner
  * object (docs/design/interface.md#shapes); both are accepted.
  */
 export const locationPermissionsSchema = z
-  .union([z.object({ permissions: subjects }), subjects], 'must hold subject_identities, a list of texts')
-  .transform((body) => ('permissions' in body ? body.permissions : body));
+  .object({
+    permissions: z.object({ subject_identities: subjectIdentities }).optional(),
+    subject_identities: subjectIdentities.optional(),
+  })
+  .transform(({ permissions, subject_identities }, context) => {
+    const given = permissions?.subject_identities ?? subject_identities;
+    if (given) return { subject_identities: given };
+    context.addIssue({ code: 'custom', message: 'must hold subject_identities, a list of texts' });
+    return z.NEVER;
+  });
 
 /** A location in a response. */
 export const locationSchema = z.strictObject({

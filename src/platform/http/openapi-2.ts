@@ -148,8 +148,8 @@ function schemaOf(schema: ZodType, io: 'input' | 'output'): Json {
 }
 
 /**
- * OpenAPI 2.0 has neither null nor unions: nullable members are marked `x-nullable`, a union of objects is an object with
- * the members of all, and any other union is left open.
+ * OpenAPI 2.0 has neither null nor unions: nullable members are marked `x-nullable`, and a union of several shapes is
+ * left open.
  */
 function nullableAsExtension(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(nullableAsExtension);
@@ -164,12 +164,6 @@ function nullableAsExtension(node: unknown): unknown {
     ...mapped,
     ...(named.length === 1 ? { type: nullableAsExtension(named[0]) } : {}),
     ...(choices.length === 1 ? (nullableAsExtension(choices[0]) as Json) : {}),
-    ...(choices.length > 1 && choices.every((choice) => choice['type'] === 'object') ? membersOfAll(choices) : {}),
     ...(nullable ? { 'x-nullable': true } : {}),
   };
-}
-
-function membersOfAll(objects: readonly Json[]): Json {
-  const members = objects.flatMap(({ properties }) => Object.entries((properties ?? {}) as Json));
-  return { type: 'object', properties: nullableAsExtension(Object.fromEntries(members)) };
 }
