@@ -3,7 +3,7 @@ import { type BlobPath, parseBlobPath } from '../massif/blob-paths.js';
 import { tenancyOfLog } from '../receipt/log-claims.js';
 import type { EventDocument } from '../statement/event-document.js';
 import { tenancyOfEvent } from '../verify/event-facts.js';
-import { holding } from '../verify/one-history.js';
+import { among, holding } from '../verify/one-history.js';
 import { sealProof } from '../verify/proofs.js';
 import { createVerdict, type Findings, failure, findingsOf, notCovered } from '../verify/verdict.js';
 import { eventCommit } from '../verify/verify-event.js';
@@ -116,8 +116,6 @@ async function checkSealReceipts({ massif, seal }: ProvenMassif, trust: ReceiptT
 function logClaim({ tenancy, number }: BundledMassif, proven: readonly ProvenMassif[]): Partial<Findings> {
   const last = proven.at(-1)!;
   const { massif, seal } = last;
-  const over = async (size: bigint) =>
-    proven.find(({ massif: each }) => size > each.firstNode && size <= each.size)?.massif;
   const facts = {
     first_massif: String(number),
     last_massif: String(massif.index),
@@ -125,7 +123,16 @@ function logClaim({ tenancy, number }: BundledMassif, proven: readonly ProvenMas
   };
   const piece = `log/tenant/${tenancy}`;
   return createVerdict(
-    { claims: [{ kind: 'log', piece, facts, by: [holding(sealProof(seal), seal, massif, over)] }] },
+    {
+      claims: [
+        {
+          kind: 'log',
+          piece,
+          facts,
+          by: [holding(sealProof(seal), seal, massif, among(proven.map((each) => each.massif)))],
+        },
+      ],
+    },
     notCovered(piece, 'by_design', TRIE, ['trie_keys', 'trie_extra_bytes', 'trie_idtimestamps']),
     unsealedNodes(piece, last),
   );

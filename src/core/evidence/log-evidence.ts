@@ -1,9 +1,10 @@
 import { VerificationError } from '../errors.js';
+import { massifOfSize } from '../massif/massif-layout.js';
 import type { Massif } from '../massif/read-massif.js';
 import { tenancyOfLog } from '../receipt/log-claims.js';
 import { type MmrState, readSeal } from '../receipt/seal.js';
 import type { Claim, SealProof } from '../verify/claim.js';
-import { holding } from '../verify/one-history.js';
+import { among, holding } from '../verify/one-history.js';
 import { openHeader, sealedLeafProof, sealProof, type VerifiedSeal } from '../verify/proofs.js';
 import { checked, createVerdict, type Findings, findingsOf, notCovered } from '../verify/verdict.js';
 import { checkNotOlder } from '../verify/verify-consistency.js';
@@ -52,7 +53,7 @@ export async function checkReplica(
       for (const event of events) await findEvent(event, proven);
     }
     const { massif, seal } = last!;
-    const proof = holding(sealProof(seal), seal, massif, massifsOf(log));
+    const proof = holding(sealProof(seal), seal, massif, massifsOf(log, massif.height));
     return createVerdict(
       logFindings(log.path, log.numbers[0]!, massif.index, [{ seal, proof }]),
       unsealedNodes(log.path, last!),
@@ -61,13 +62,10 @@ export async function checkReplica(
 }
 
 /** Reads again what was proven: a log can be larger than memory. */
-function massifsOf({ numbers, read }: ReplicaLog): (size: bigint) => Promise<Massif | undefined> {
+function massifsOf({ numbers, read }: ReplicaLog, height: number): (size: bigint) => Promise<Massif | undefined> {
   return async (size) => {
-    for (const number of numbers) {
-      const massif = recomputeMassif((await read(number)).massif);
-      if (size <= massif.size) return size > massif.firstNode ? massif : undefined;
-    }
-    return undefined;
+    const number = massifOfSize(height, size);
+    return numbers.includes(number) ? recomputeMassif((await read(number)).massif) : undefined;
   };
 }
 
@@ -155,9 +153,8 @@ export async function checkLogFiles(
     const open = sealed.length < massifs.length ? notCovered(piece, 'unproven', 'no seal reaches the last massif') : {};
     const last = sealed.at(-1)!;
     const unsealed = unsealedNodes(piece, { massif: last, seal: newest });
-    const over = async (size: bigint) => sealed.find((massif) => size > massif.firstNode && size <= massif.size);
     const proofs = seals.map((seal) => ({ seal, proof: sealProof(seal) }));
-    holding(proofs.at(-1)!.proof, newest, last, over);
+    holding(proofs.at(-1)!.proof, newest, last, among(sealed));
     return createVerdict(logFindings(piece, sealed[0]!.index, last.index, proofs), open, unsealed);
   });
 }

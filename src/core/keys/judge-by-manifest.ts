@@ -29,7 +29,7 @@ function isOwnName({ issuer: own }: KeyManifest, issuer: string | undefined): bo
 /** Whether a log is the deployment's, by the service that it names or by a name that the manifest lists. */
 function isOwnLog({ issuer: own, logs }: KeyManifest, { issuer, subject }: NamedLog): boolean {
   if (subject !== undefined && logs.some(({ name }) => name === firstName(subject))) return true;
-  return issuer !== undefined && URL.canParse(issuer) && serviceDid(issuer) === own;
+  return issuer !== undefined && URL.canParse(issuer) && isWithinDid(serviceDid(issuer), own);
 }
 
 /** Whether a proof speaks in the deployment's name. */

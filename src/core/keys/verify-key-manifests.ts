@@ -103,9 +103,9 @@ export function checkFollows(
 }
 
 /**
- * Checks manifests against the thumbprint of a root key, and resolves with them in rising order, the newest last. Each rotation of the root in between
- * has to be there: the manifest that names the new root, signed by the old one. Manifests before the first that this root
- * signed are not looked at.
+ * Checks manifests against the thumbprint of a root key, and resolves with them in rising order, the newest last. Each
+ * rotation of the root in between has to be there: the manifest that names the new root, signed by the old one. Manifests
+ * before the first that this root signed are not looked at.
  * @param manifests as `decodeKeyManifests` returns them
  * @throws {VerificationError} `root_not_trusted`, `manifest_signature_invalid`, `manifest_invalid`
  */

@@ -1,6 +1,6 @@
 import { type VerificationCode, VerificationError } from '../errors.js';
 
-/** No tree of 64-bit positions is higher: the hashes of a path, or the peaks. A longer one cannot be one. */
+/** No tree of 64-bit positions is higher; a longer path cannot be one. */
 const MOST = 64;
 
 /**

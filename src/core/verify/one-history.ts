@@ -34,6 +34,11 @@ export function holding(
   return proof;
 }
 
+/** Finds the massif in which a size ends among massifs that are in memory. */
+export function among(massifs: readonly Massif[]): HeldLog['massifOver'] {
+  return async (size) => massifs.find((massif) => size > massif.firstNode && size <= massif.size);
+}
+
 /**
  * What tells logs apart: the uuid in the name, with the generation after an open fork. A service that moved signs the same
  * log under another issuer. Undefined for a log without a name.
@@ -42,7 +47,8 @@ function logOf({ issuer, subject }: NamedLog): string | undefined {
   if (subject === undefined) return undefined;
   const name = parseGeneration(subject);
   if (name) return `${name.base.slice(-36)} ${name.generation}`;
-  return tenancyOfLog({ subject }) ? `${tenancyOfLog({ subject })} 0` : `${subject} of ${issuer}`;
+  const tenancy = tenancyOfLog({ subject });
+  return tenancy ? `${tenancy} 0` : `${subject} of ${issuer}`;
 }
 
 interface Placed {
