@@ -53,6 +53,14 @@ function only(indices: readonly bigint[]): (index: bigint) => Uint8Array {
 }
 
 describe('RFC 9162 trees against a naive model, every size', () => {
+  it('takes the longest path that a tree can have, 64 hashes, and none that is longer', () => {
+    const [leaf] = leaves as [Uint8Array];
+    const path = leaves.slice(0, 64);
+    expect(rfc9162RootFromInclusion(leaf, 0n, 2n ** 64n, path)).toHaveLength(32);
+    refused(() => rfc9162RootFromInclusion(leaf, 0n, 2n ** 65n, leaves.slice(0, 65)), 'inclusion_path_invalid');
+    refused(() => rfc9162RootFromInclusion(leaf, 0n, 2n ** 64n, path.slice(1)), 'inclusion_path_invalid');
+  });
+
   it('has the root of the definition', () => {
     for (let size = 0; size <= EVERY; size++) expect(rootAt(BigInt(size))).toEqual(naiveRoot(leaves, 0, size));
   });

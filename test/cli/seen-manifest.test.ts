@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { checkNotBefore } from '../../src/cli/seen-manifest.js';
+import { keyThumbprint } from '../../src/core/cose/cose-key.js';
+import type { KeyManifest } from '../../src/core/keys/key-manifest.js';
+import { signKeyManifest } from '../../src/core/keys/sign-key-manifest.js';
+import {
+  decodeKeyManifests,
+  encodeKeyManifests,
+  verifyKeyManifests,
+} from '../../src/core/keys/verify-key-manifests.js';
+import { sha256 } from '../../src/core/sha256.js';
+import { firstManifest, nextManifest, sampleRoot } from '../core/keys/sample-manifests.js';
+
+const root = sampleRoot(1);
+const one = firstManifest(root.publicKey);
+const sign = (manifest: KeyManifest) => signKeyManifest(manifest, root);
+
+async function history(...manifests: Uint8Array[]) {
+  return verifyKeyManifests(decodeKeyManifests(encodeKeyManifests(manifests)), keyThumbprint(root.publicKey));
+}
+
+it('key manifests are taken after one that was seen if they are of its history, and are refused otherwise', async () => {
+  const first = await sign(one);
+  const second = await sign(nextManifest(one, sha256(first), root.publicKey));
+  const otherFirst = await sign({ ...one, issuedAtMs: one.issuedAtMs + 1 });
+  const later = await sign({ ...nextManifest(one, sha256(first), root.publicKey), number: 9 });
+  const otherBeginning = await sign({
+    ...one,
+    number: 9,
+    previous: sha256(first),
+    firstIssuedAtMs: one.issuedAtMs - 1,
+  });
+  const seen = async (bytes: Uint8Array) => (await history(bytes)).at(-1)!;
+  const check = async (bytes: Uint8Array, ...given: Uint8Array[]) => {
+    const [before, after] = [await seen(bytes), await history(...given)];
+    return () => checkNotBefore(after, before);
+  };
+  for (const [before, ...given] of [
+    [first, first],
+    [first, second],
+    [first, first, second],
+    [first, later],
+  ] as [Uint8Array, ...Uint8Array[]][])
+    expect(await check(before, ...given)).not.toThrow();
+  expect(await check(second, first)).toThrow('was seen before');
+  expect(await check(otherFirst, first)).toThrow('two key manifests 1');
+  expect(await check(otherFirst, second)).toThrow('two histories');
+  expect(await check(otherFirst, first, second)).toThrow('two key manifests 1');
+  expect(await check(first, otherBeginning)).toThrow('when the first manifest was made');
+});
