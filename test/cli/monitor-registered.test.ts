@@ -1,6 +1,4 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -16,6 +14,7 @@ import { encodeVkey } from '../../src/core/tlog/signed-note.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import { SAMPLE_TENANCY, sampleSigners } from '../core/verify/sample-transparent-statement.js';
 import { commandLine } from '../support/command-line.js';
+import { publishedService } from './published-service.js';
 import { type Answer, publishedTenancyLog, sampleStatementLog } from './sample-published-logs.js';
 
 const LOG = `tenant/${SAMPLE_TENANCY}`;
@@ -24,24 +23,19 @@ const OTHER = '9f4b1d8a-0000-4000-8000-000000000000';
 const log = sampleSealedLog({ leaves: 16 });
 const fork = sampleSealedLog({ leaves: 16, event: (leaf) => (leaf < 2 ? {} : { operation: 'Forged' }) });
 const statements = sampleStatementLog(ORIGIN);
-let server: Server;
+let service: Awaited<ReturnType<typeof publishedService>>;
 let url: string;
 let tenancyLog: Answer;
 let statementLog: Answer;
 let folder: string;
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const path = request.url!;
-    const answer = path.startsWith('/verifiabledata/tlog/') ? statementLog : tenancyLog;
-    const body = path === '/verifiabledata/tlog' ? '{"logs":[]}' : await answer(path);
-    if (body === undefined) response.writeHead(404).end();
-    else response.end(body);
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  service = await publishedService((path) =>
+    (path.startsWith('/verifiabledata/tlog/') ? statementLog : tenancyLog)(path),
+  );
+  url = service.url;
 });
-afterAll(() => new Promise((closed) => server.close(closed)));
+afterAll(() => service.close());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'monitor-registered-'));
   writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [sampleSigners.sealer.publicKey] }));

@@ -1,7 +1,5 @@
 import { sign } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -18,24 +16,20 @@ import { flipBit } from '../core/massif/sample-log.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import { SAMPLE_TENANCY, sampleSigners } from '../core/verify/sample-transparent-statement.js';
 import { commandLine } from '../support/command-line.js';
+import { publishedService } from './published-service.js';
 import { type Answer, type Lies, publishedTenancyLog, sampleStatementLog } from './sample-published-logs.js';
 
 const OTHER_TENANCY = '9f4b1d8a-0000-4000-8000-000000000000';
-let server: Server;
+let service: Awaited<ReturnType<typeof publishedService>>;
 let url: string;
 let answer: Answer = () => undefined;
 let folder: string;
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const body = request.url === '/verifiabledata/tlog' ? '{"logs":[]}' : await answer(request.url!);
-    if (body === undefined) response.writeHead(404).end();
-    else response.end(body);
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  service = await publishedService((path) => answer(path));
+  url = service.url;
 });
-afterAll(() => new Promise((closed) => server.close(closed)));
+afterAll(() => service.close());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'monitor-'));
 });

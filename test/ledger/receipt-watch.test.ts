@@ -9,6 +9,7 @@ import { statementReceipts } from '../../src/ledger/receipts.js';
 import type { SealedBatch } from '../../src/ledger/sealed-batch.js';
 import { localAnnouncements } from '../../src/platform/postgres/announcements.js';
 import type { Database } from '../../src/platform/postgres/database.js';
+import { countedTransactions } from '../support/counted-transactions.js';
 import { engines } from '../support/engines.js';
 import { type Opened, openEngine } from './test-engines.js';
 
@@ -24,14 +25,7 @@ afterAll(() => opened?.close());
 async function watched(lookAfterMs = LONG_MS) {
   const rig = opened.rig();
   const announcements = localAnnouncements();
-  const asked = { transactions: 0 };
-  const database: Database = {
-    ...rig.database,
-    inTransaction: (scope, work) => {
-      asked.transactions += 1;
-      return rig.database.inTransaction(scope, work);
-    },
-  };
+  const { database, asked } = countedTransactions(rig.database);
   const log = await rig.newLog('RFC9162_SHA256');
   const wanted: string[] = [];
   const watch = createReceiptWatch({

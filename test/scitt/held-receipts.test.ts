@@ -3,9 +3,9 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createReceiptWatch, SEAL_PUBLISHED } from '../../src/ledger/receipt-watch.js';
 import { localAnnouncements } from '../../src/platform/postgres/announcements.js';
-import type { Database } from '../../src/platform/postgres/database.js';
 import { createHeldReceipts } from '../../src/scitt/held-receipts.js';
 import { type Opened, openEngine } from '../ledger/test-engines.js';
+import { countedTransactions } from '../support/counted-transactions.js';
 import { engines } from '../support/engines.js';
 
 let opened: Opened;
@@ -17,14 +17,7 @@ afterAll(() => opened?.close());
 /** Entries that were accepted and answered without their receipts, and how many transactions questions have begun. */
 async function begun(count: number) {
   const rig = opened.rig();
-  const asked = { transactions: 0 };
-  const database: Database = {
-    ...rig.database,
-    inTransaction: (scope, work) => {
-      asked.transactions += 1;
-      return rig.database.inTransaction(scope, work);
-    },
-  };
+  const { database, asked } = countedTransactions(rig.database);
   const log = await rig.newLog('RFC9162_SHA256');
   const announcements = localAnnouncements();
   rig.onPublished = ({ logId }, batch) => announcements.announce(SEAL_PUBLISHED, logId, structuredClone(batch));
