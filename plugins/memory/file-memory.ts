@@ -37,7 +37,7 @@ function fieldsIn(text: string): Fields {
   }
 }
 
-/** Deletes a file that is old. Resolves with whether there is none any more. */
+/** Deletes a file if it is old. Resolves with true if the file is gone. */
 async function removeOld(path: string, days: number, nowMs: number): Promise<boolean> {
   try {
     const old = await isOld(path, days, nowMs);

@@ -119,7 +119,7 @@ describe('locations', () => {
     expect((await list('colour=red')).json['description']).toMatch(/^colour: /);
   });
 
-  it('are sorted by name alone, the id only between equal names, and walked page by page in that order', async () => {
+  it('are sorted by name, equal names by id, and pages follow that order', async () => {
     const sorted = [
       'Depot',
       'Depot',

@@ -12,7 +12,7 @@ UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def log_of(log):
-    """What tells logs apart, whoever signs for them: the uuid in the name, and the generation after an open fork."""
+    """Identifies a log, whoever signs for it: by the uuid in its name, and the generation after an open fork."""
     name = log.get("subject")
     if name is None:
         return None
