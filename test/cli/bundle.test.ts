@@ -32,6 +32,7 @@ interface VerdictDocument {
   readonly claims: readonly Claim[];
   readonly contradictions: readonly Contradiction[];
   readonly not_covered: readonly NotCovered[];
+  readonly missing: readonly { readonly what: string }[];
   readonly exitCode: number;
 }
 
@@ -374,6 +375,28 @@ describe('what a bundle has beside its evidence', () => {
     const named = verdict.not_covered.find(({ piece }) => piece === 'keys/log-keys.cbor');
     expect(named?.detail).toContain('1 of its 1 keys are not among the keys that you gave');
     expect(genuine.not_covered.find(({ piece }) => piece === 'keys/log-keys.cbor')?.detail).not.toContain('not among');
+  });
+});
+
+describe('a bundle without its statements, which its index does not list either', () => {
+  const STATEMENTS = ['transparent-statement.cose', 'signed-statement.cose', 'statement-log-receipt.cose'];
+  const lacking = async (name: string) => {
+    const files = unzipSync(bundles.get(name)!);
+    const others = Object.entries(files).filter(([path]) => !STATEMENTS.includes(path));
+    const verdict = await verdictOn(indexedAgain(Object.fromEntries(others)));
+    return verdict.missing.map(({ what }) => what).includes('statement');
+  };
+
+  it.each(['created', 'public', 'freeTemplate'])(
+    'is said to lack them if its event is about a vCon: %s',
+    async (name) => {
+      expect(await lacking(name)).toBe(true);
+      expect(genuine.missing.map(({ what }) => what)).not.toContain('statement');
+    },
+  );
+
+  it('is complete if its event is about none', async () => {
+    expect(await lacking('note')).toBe(false);
   });
 });
 

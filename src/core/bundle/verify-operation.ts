@@ -3,6 +3,7 @@ import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
 import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
+import { isTemplate } from '../statement/vcon-template.js';
 import type { Claim, Proof } from '../verify/claim.js';
 import { comparableText } from '../verify/comparable-text.js';
 import { differingMembers } from '../verify/differing-members.js';
@@ -10,7 +11,16 @@ import { OPEN_ASSET_FREE_MEMBERS, uncoveredMembers } from '../verify/event-facts
 import { eventIssuerFindings } from '../verify/event-issuer.js';
 import { verifyEventMatchesStatement } from '../verify/event-of-statement.js';
 import type { ExpectedLog, IssuerTrust, LogTrust } from '../verify/trust.js';
-import { checked, createVerdict, type Findings, findingsOf, notCovered, verdictWithin } from '../verify/verdict.js';
+import {
+  checked,
+  createVerdict,
+  type Findings,
+  findingsOf,
+  missing,
+  notCovered,
+  verdictWithin,
+} from '../verify/verdict.js';
+import { eventAttributes } from '../verify/verify-event.js';
 import { eventInProvenMassif } from '../verify/verify-event-in-log.js';
 import { verifyReceipt } from '../verify/verify-receipt.js';
 import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
@@ -174,6 +184,13 @@ async function examineEvent(
   ];
 }
 
+/** A bundle whose statements were taken out, with their lines in its index, would otherwise look whole. */
+function absentStatement(path: string, event: EventDocument, files: OperationFiles): Finding {
+  if (files.has('transparent-statement') || !isTemplate(eventAttributes(event))) return {};
+  const why = `the service signs a statement about each event like ${path}, and the bundle does not have it`;
+  return missing('statement', why);
+}
+
 /** What the leaf leaves open of an asset-free event is proven where its statement states the whole record. */
 function withRecord(verdict: Findings, eventPath: string): Findings {
   const isRecorded = verdict.claims.some(
@@ -249,6 +266,7 @@ export async function verifyOperation(
   const verdict = createVerdict(
     ...statement.findings,
     ...examined,
+    absentStatement(file.path, proven.event, files),
     ...(await issuerOfEvent(file.path, proven.event, statement.parts, examined, trust)),
   );
   return { findings: merged(withRecord(verdict, file.path)), identity: proven.event.identity };

@@ -17,6 +17,7 @@ from event import Event
 from evidence import is_conversation, kind_of
 from receipt import STATEMENT_LOG, TENANCY_LOG, Receipt
 from refusal import Refused, require
+from statement import is_template
 from trees import h
 from verdict import Findings
 
@@ -174,6 +175,8 @@ def check_operation(findings, operation, logs, trust):
     if operation.identity not in (None, event.identity):
         findings.refusal(INDEX, Refused(MISMATCH, "the index names another event"))
     claimed = _check_event(findings, operation, event, logs, trust)
+    if STATEMENT not in operation.files and is_template(event.attributes):
+        findings.lacks("statement")
     frozen = parts.event if parts else None
     if frozen and (frozen.members, frozen.index, frozen.idtimestamp) != (event.members, event.index, event.idtimestamp):
         findings.refusal(path, Refused(MISMATCH, "it is not the event in the transparent statement"))

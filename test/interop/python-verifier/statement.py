@@ -110,6 +110,13 @@ class Statement:
         return nameless, UNTRUSTED
 
 
+def is_template(attributes):
+    """Whether a service signs a statement about an event with these attributes."""
+    rules, subject = hash_rules(attributes.get("payload_hash_alg")), attributes.get("subject")
+    about_vcon = isinstance(subject, str) and subject.startswith("vcon://")
+    return about_vcon and rules is not None and _is_digest(attributes.get("payload"), rules)
+
+
 def _differs(condition, what):
     require(condition, MISMATCH, f"the event and the statement differ in {what}")
 
