@@ -1,4 +1,4 @@
-import { within } from '../../src/platform/time-limit.js';
+import { TimeLimitError, within } from '../../src/platform/time-limit.js';
 
 /**
  * How long the caller of a capture waits for its response. A capture becomes final only while there is time to say so:
@@ -13,6 +13,11 @@ export interface AnswerWindow {
 
 /** For a caller that retries until the operation is stored, and is never refused. */
 export const NO_HURRY: AnswerWindow = { isOpen: () => true, isRefused: () => false };
+
+/** @throws {TimeLimitError} when a capture may no longer become final */
+export function requireOpen(window: AnswerWindow): void {
+  if (!window.isOpen()) throw new TimeLimitError('the queue did not keep it in time');
+}
 
 /** Milliseconds from the last byte of a request. */
 export interface AnswerLimits {

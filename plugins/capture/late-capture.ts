@@ -11,7 +11,7 @@ const SEQUENCED_BY: Readonly<Partial<Record<string, 'plugin' | 'conserver'>>> = 
 };
 
 /** A process that captures. */
-interface Capturing {
+export interface Capturing {
   /** Its name. */
   readonly by: string;
   /** How far the clock of the conserver's Redis, which all plugins share, is ahead of its own; undefined if not known. */

@@ -64,13 +64,17 @@ function consentOperations(ended: Ended, changes: readonly ConsentChange[], befo
 }
 
 /** What a state changes of the consents that were seen. */
-interface Compared {
+export interface ComparedConsents {
   readonly operations: readonly Ended[];
   /** What is to be remembered. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
-function counted(operations: readonly Ended[], seen: SeenConsents, fields: Compared['fields']): Compared {
+function counted(
+  operations: readonly Ended[],
+  seen: SeenConsents,
+  fields: ComparedConsents['fields'],
+): ComparedConsents {
   const changes = operations.length > 0 ? { consent_changes: String(seen.changes + 1) } : {};
   return { operations, fields: { ...fields, ...changes } };
 }
@@ -79,7 +83,7 @@ function counted(operations: readonly Ended[], seen: SeenConsents, fields: Compa
  * Compares the consents of an older state with those of the newest: it may add some that were never seen. What the newest
  * lacks of these, it revoked. If the capture of the newest is not known, the next one revokes it.
  */
-export function olderConsents(ended: Ended, seen: SeenConsents): Compared {
+export function olderConsents(ended: Ended, seen: SeenConsents): ComparedConsents {
   const { consents: newest = [], past } = seen;
   const names = new Set([...past, ...newest.map(consentName)]);
   const fresh = (ended.vcon.consents ?? []).filter((consent) => !names.has(consentName(consent)));
@@ -99,7 +103,7 @@ export function newestConsents(
   ended: Ended,
   seen: SeenConsents,
   { before, place, last }: { readonly before: readonly Consent[]; readonly place: Fields; readonly last: string },
-): Compared {
+): ComparedConsents {
   const { consents, ...vcon } = ended.vcon;
   // Those of the state before are the newest.
   if (!consents) {
