@@ -1,10 +1,14 @@
-import { type PublicJwk, readKeyDocument } from '../../src/core/index.js';
+import type { PublicJwk } from '../../src/core/index.js';
 import type { Clock } from '../../src/platform/clock.js';
-import { fetchDirect } from '../../src/platform/http/fetch-direct.js';
 import type { EventAttributes } from '../operation/operation-event.js';
-import { createAccessToken } from './access-token.js';
+import { createAuthorizedCalls } from './authorized-calls.js';
 import type { CaptureReport } from './capture-report.js';
-import { DeliverLater, type ErrorBody, type EventRefused, failureFrom, failureOf } from './delivery-failure.js';
+import { DeliverLater, type ErrorBody, type EventRefused, failureFrom } from './delivery-failure.js';
+import { eventsAbout, findEvent } from './find-events.js';
+import { eventBody, type NewEvent } from './new-event.js';
+import { publicKeys } from './public-keys.js';
+import { readBytes } from './read-response.js';
+import { createAsset, findAsset } from './vcon-asset.js';
 
 /** The public keys of the service. */
 export interface ServiceKeys {
@@ -36,11 +40,6 @@ export interface ArchivistClient {
   findEvent(assetIdentity: string, attributes: Readonly<Record<string, string>>): Promise<string | undefined>;
 }
 
-interface NewEvent {
-  readonly timestampDeclared?: string | undefined;
-  readonly attributes: EventAttributes;
-}
-
 /** An event of a bulk request. */
 export interface BulkEvent {
   readonly assetIdentity: string;
@@ -62,189 +61,14 @@ interface ArchivistClientOptions {
   readonly secretExpires?: (clientId: string, atMs: number) => void;
 }
 
-/** Events about a subject that are read. */
-const MOST_ABOUT = 100;
 const TIMEOUT_MS = 15_000;
-const DISPLAY_TYPE = 'vcon';
 const LOG_KEYS = '/.well-known/scitt-keys';
 const ISSUER_KEYS = '/archivist/v1/didweb/did.json';
 
-interface Call {
-  readonly what: string;
-  readonly path: string;
-  readonly body?: unknown;
-  readonly idempotencyKey?: string;
-}
-
-/**
- * A client that authenticates with client credentials. It requests a token when first needed, and again after one 401.
- */
-export function createArchivistClient(options: ArchivistClientOptions): ArchivistClient {
-  const { url, clock, timeoutMs = TIMEOUT_MS } = options;
-
-  async function send(what: string, path: string, init: RequestInit): Promise<Response> {
-    try {
-      return await fetchDirect(url + path, init, timeoutMs);
-    } catch (error) {
-      throw new DeliverLater(`${what}: ${reasonOf(error)}`);
-    }
-  }
-
-  const token = createAccessToken({
-    clientId: options.clientId,
-    clientSecret: options.clientSecret,
-    clock,
-    secretExpires: (atMs) => options.secretExpires?.(options.clientId, atMs),
-    send: (form) => send('token', '/archivist/iam/v1/appidp/token', { method: 'POST', body: form }),
-  });
-
-  async function attempt(call: Call, bearer: string): Promise<Response> {
-    const headers = {
-      authorization: `Bearer ${bearer}`,
-      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(call.idempotencyKey === undefined ? {} : { 'idempotency-key': call.idempotencyKey }),
-    };
-    const init = call.body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(call.body) };
-    return send(call.what, call.path, init);
-  }
-
-  async function respond(call: Call): Promise<Response> {
-    const bearer = await token.get();
-    let response = await attempt(call, bearer);
-    if (response.status === 401) {
-      await response.body?.cancel();
-      token.forget(bearer);
-      response = await attempt(call, await token.get());
-    }
-    if (!response.ok) throw await failureOf(response, call.what, clock.now());
-    return response;
-  }
-
-  async function answer<Body>(call: Call): Promise<Body> {
-    const response = await respond(call);
-    try {
-      return (await response.json()) as Body;
-    } catch (error) {
-      throw new DeliverLater(`${call.what}: ${reasonOf(error)}`);
-    }
-  }
-
-  async function bytes(response: Response, what: string): Promise<Uint8Array> {
-    return new Uint8Array(
-      await response.arrayBuffer().catch((error: unknown) => {
-        throw new DeliverLater(`${what}: ${reasonOf(error)}`);
-      }),
-    );
-  }
-
-  async function publicKeys(path: string) {
-    const response = await send('keys', path, {});
-    if (!response.ok) throw await failureOf(response, 'keys', clock.now());
-    return readKeyDocument(await bytes(response, 'keys'));
-  }
-
-  async function create(call: Call): Promise<string> {
-    const { identity } = await answer<{ identity?: unknown }>(call);
-    if (typeof identity !== 'string') throw new DeliverLater(`${call.what}: the answer has no identity`);
-    return identity;
-  }
-
-  return {
-    async findAsset(subject) {
-      const query = new URLSearchParams({ 'attributes.subject': subject, page_size: '1' });
-      const path = `/archivist/v2/assets?${query}`;
-      const { assets } = await answer<{ assets?: { identity: string }[] }>({ what: 'asset look-up', path });
-      return assets?.[0]?.identity;
-    },
-    createAsset: (subject) =>
-      create({
-        what: 'asset',
-        path: '/archivist/v2/assets',
-        idempotencyKey: `asset:${subject}`,
-        body: {
-          behaviours: ['RecordEvidence'],
-          attributes: { arc_display_type: DISPLAY_TYPE, arc_display_name: subject, subject },
-          public: false,
-        },
-      }),
-    recordEvent: (assetIdentity, event, idempotencyKey) =>
-      create({
-        what: 'event',
-        path: `/archivist/v2/${assetIdentity}/events`,
-        idempotencyKey,
-        body: eventBody(event),
-      }),
-    async recordEvents(items) {
-      const events = items.map(({ assetIdentity, event, idempotencyKey }) => ({
-        asset_identity: assetIdentity,
-        idempotency_key: idempotencyKey,
-        ...eventBody(event),
-      }));
-      const path = '/archivist/v2/assets/-/events:bulk';
-      const { events: answers } = await answer<{ events?: BulkAnswer[] }>({ what: 'events', path, body: { events } });
-      if (answers?.length !== items.length) throw new DeliverLater('events: the answer is not one for each event');
-      return answers.map(bulkOutcome);
-    },
-    async transparentStatement(eventIdentity) {
-      const path = `/archivist/v2/${eventIdentity}/transparent-statement`;
-      return bytes(await respond({ what: 'receipt', path }), 'receipt');
-    },
-    async serviceKeys() {
-      const [logKeys, issuerKeys] = await Promise.all([publicKeys(LOG_KEYS), publicKeys(ISSUER_KEYS)]);
-      return { logKeys, issuerKeys };
-    },
-    async eventsAbout(subject) {
-      const found: EventAttributes[] = [];
-      // A page of large events is shorter than its page_size.
-      for (let next = ''; ; ) {
-        const query = new URLSearchParams({
-          'event_attributes.subject': subject,
-          page_size: `${MOST_ABOUT - found.length}`,
-        });
-        if (next !== '') query.set('page_token', next);
-        const path = `/archivist/v2/assets/-/events?${query}`;
-        const page = await answer<{ events?: { event_attributes?: EventAttributes }[]; next_page_token?: string }>({
-          what: 'event look-up',
-          path,
-        });
-        found.push(...(page.events ?? []).map(({ event_attributes }) => event_attributes ?? {}));
-        next = page.next_page_token ?? '';
-        if (next === '' || found.length >= MOST_ABOUT) return found;
-      }
-    },
-    async reportCapture(report) {
-      const response = await respond({ what: 'capture report', path: '/archivist/v1/capture_reports', body: report });
-      await response.body?.cancel();
-    },
-    async findEvent(assetIdentity, attributes) {
-      const query = new URLSearchParams({ page_size: '1' });
-      for (const [name, value] of Object.entries(attributes)) query.set(`event_attributes.${name}`, value);
-      const path = `/archivist/v2/${assetIdentity}/events?${query}`;
-      // A page can be empty before the end of the list.
-      for (let page = path; ; ) {
-        const { events, next_page_token: next } = await answer<{
-          events?: { identity: string }[];
-          next_page_token?: string;
-        }>({ what: 'event look-up', path: page });
-        if (events?.[0] || !next) return events?.[0]?.identity;
-        page = `${path}&page_token=${encodeURIComponent(next)}`;
-      }
-    },
-  };
-}
-
+/** One event of the answer to a bulk request. */
 interface BulkAnswer extends ErrorBody {
   readonly status: number;
   readonly event?: { readonly identity?: unknown };
-}
-
-function eventBody({ timestampDeclared, attributes }: NewEvent) {
-  return {
-    operation: 'Record',
-    behaviour: 'RecordEvidence',
-    timestamp_declared: timestampDeclared,
-    event_attributes: attributes,
-  };
 }
 
 function bulkOutcome(answer: BulkAnswer): BulkOutcome {
@@ -253,13 +77,52 @@ function bulkOutcome(answer: BulkAnswer): BulkOutcome {
   return { failure: failureFrom(answer.status, answer, 'event') };
 }
 
-/** Why the request failed: `fetch` hides it in the cause. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'no answer';
-  const cause = error.cause as { code?: unknown } | undefined;
-  return typeof cause?.code === 'string'
-    ? cause.code
-    : error.name === 'TimeoutError'
-      ? 'no answer in time'
-      : error.name;
+/**
+ * A client that authenticates with client credentials. It requests a token when first needed, and again after one 401.
+ */
+export function createArchivistClient(options: ArchivistClientOptions): ArchivistClient {
+  const { url, clock, timeoutMs = TIMEOUT_MS } = options;
+  const calls = createAuthorizedCalls({ ...options, timeoutMs });
+  return {
+    findAsset: (subject) => findAsset(calls, subject),
+    createAsset: (subject) => createAsset(calls, subject),
+    recordEvent(assetIdentity, event, idempotencyKey) {
+      const path = `/archivist/v2/${assetIdentity}/events`;
+      return calls.create({ what: 'event', path, idempotencyKey, body: eventBody(event) });
+    },
+    async recordEvents(items) {
+      const path = '/archivist/v2/assets/-/events:bulk';
+      const events = items.map(({ assetIdentity, event, idempotencyKey }) => ({
+        asset_identity: assetIdentity,
+        idempotency_key: idempotencyKey,
+        ...eventBody(event),
+      }));
+      const { events: answers } = await calls.answer<{ events?: BulkAnswer[] }>({
+        what: 'events',
+        path,
+        body: { events },
+      });
+      if (answers?.length !== items.length) throw new DeliverLater('events: the answer is not one for each event');
+      return answers.map(bulkOutcome);
+    },
+    async transparentStatement(eventIdentity) {
+      const path = `/archivist/v2/${eventIdentity}/transparent-statement`;
+      return readBytes(await calls.respond({ what: 'receipt', path }), 'receipt');
+    },
+    async serviceKeys() {
+      const read = (path: string) => publicKeys(url + path, timeoutMs, clock);
+      const [logKeys, issuerKeys] = await Promise.all([read(LOG_KEYS), read(ISSUER_KEYS)]);
+      return { logKeys, issuerKeys };
+    },
+    eventsAbout: (subject) => eventsAbout(calls, subject),
+    async reportCapture(report) {
+      const response = await calls.respond({
+        what: 'capture report',
+        path: '/archivist/v1/capture_reports',
+        body: report,
+      });
+      await response.body?.cancel();
+    },
+    findEvent: (assetIdentity, attributes) => findEvent(calls, assetIdentity, attributes),
+  };
 }

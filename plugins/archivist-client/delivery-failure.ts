@@ -24,6 +24,19 @@ export class DeliverLater extends Error {
   }
 }
 
+/** The failure for a request without a response that could be read. */
+export function noAnswer(what: string, error: unknown): DeliverLater {
+  return new DeliverLater(`${what}: ${reasonOf(error)}`);
+}
+
+/** `fetch` hides the reason in the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no answer';
+  const cause = error.cause as { code?: unknown } | undefined;
+  if (typeof cause?.code === 'string') return cause.code;
+  return error.name === 'TimeoutError' ? 'no answer in time' : error.name;
+}
+
 /**
  * Statuses that blame the event itself (docs/design/README.md#one-operation), if the service says so: a proxy before it
  * answers 404 or 400 while it has nothing behind it. All others may be temporary.
