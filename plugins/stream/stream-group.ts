@@ -1,0 +1,67 @@
+import type { Redis } from 'ioredis';
+
+/** An entry that the group has given out; without fields if it has been deleted from the stream since. */
+type StreamEntry = readonly [id: string, fields: readonly string[] | null];
+type Reading = readonly (readonly [stream: string, entries: StreamEntry[]])[] | null;
+
+const TAKEN = 64;
+const BLOCK_MS = 1_000;
+
+/** One consumer's part in a consumer group of a Redis stream. Everything throws when Redis does not answer. */
+export interface StreamGroup {
+  /** Creates the group, and the stream; one that exists stays. */
+  create(): Promise<void>;
+  /** Entries that another consumer took and left unacknowledged for too long. */
+  claim(): Promise<readonly StreamEntry[]>;
+  /** New entries; waits a second for them. */
+  take(): Promise<readonly StreamEntry[]>;
+  /** Whether an entry before this one is with a consumer. */
+  hasPendingBefore(id: string): Promise<boolean>;
+  /** Acknowledges an entry and deletes it from the stream. */
+  finish(id: string): Promise<void>;
+  /** Removes the consumer from the group, unless it has entries left. */
+  leave(): Promise<void>;
+}
+
+/** Redis was flushed, or has evicted the stream, or nobody has made the group yet. */
+export function isGroupMissing(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOGROUP');
+}
+
+/** @param abandonedAfterMs when an unacknowledged entry is left */
+export function streamGroup(
+  redis: Redis,
+  of: { readonly stream: string; readonly group: string; readonly consumer: string; readonly abandonedAfterMs: number },
+): StreamGroup {
+  const { stream, group, consumer, abandonedAfterMs } = of;
+  return {
+    async create() {
+      await redis.xgroup('CREATE', stream, group, '0', 'MKSTREAM').catch((error: Error) => {
+        if (!error.message.startsWith('BUSYGROUP')) throw error;
+      });
+    },
+    async claim() {
+      const [, entries] = (await redis.xautoclaim(
+        ...([stream, group, consumer, abandonedAfterMs, '0', 'COUNT', TAKEN] as const),
+      )) as [string, StreamEntry[]];
+      return entries;
+    },
+    async take() {
+      const reading = (await redis.xreadgroup(
+        ...(['GROUP', group, consumer, 'COUNT', TAKEN, 'BLOCK', BLOCK_MS, 'STREAMS', stream, '>'] as const),
+      )) as Reading;
+      return reading?.[0]?.[1] ?? [];
+    },
+    async hasPendingBefore(id) {
+      const [older] = await redis.xpending(stream, group, '-', `(${id}`, 1);
+      return older !== undefined;
+    },
+    async finish(id) {
+      await redis.multi().xack(stream, group, id).xdel(stream, id).exec();
+    },
+    async leave() {
+      const [pending] = (await redis.xpending(stream, group, '-', '+', 1, consumer)) as unknown[];
+      if (pending === undefined) await redis.xgroup('DELCONSUMER', stream, group, consumer);
+    },
+  };
+}
