@@ -8,7 +8,7 @@ const PLACES = ['queue', 'spool'] as const;
 type CapturePlace = (typeof PLACES)[number];
 
 /** Whether there is room for captured operations. */
-interface CaptureRoom {
+export interface CaptureRoom {
   full(): readonly CapturePlace[];
   /** @throws {DiskFull} while the queue has no room */
   requireInQueue(): void;
