@@ -1,9 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
 import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
-import { within } from '../../src/platform/time-limit.js';
-import { askToLook, isLooking, type ReasonToLook, readLooker } from './look-list.js';
+import type { ReasonToLook } from './look-list.js';
+import { createLookRequests } from './request-look.js';
 
 /** Redis' names of events that end a key; RedisJSON also sends its own when only a path was deleted. */
 const REASONS: Readonly<Record<string, ReasonToLook>> = { expired: 'expired', del: 'deleted', 'json.del': 'deleted' };
@@ -11,11 +10,6 @@ const REASONS: Readonly<Record<string, ReasonToLook>> = { expired: 'expired', de
 export const NOTIFICATIONS = 'Exgd';
 const CHANNEL = /^__keyevent@\d+__:(.+)$/;
 const KEY = /^vcon:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
-const ATTEMPTS = 20;
-const PAUSE_MS = 1_000;
-/** If the memory takes longer, it is asked again when the end is recorded. */
-const KNOWN_WITHIN_MS = 1_000;
-const WARN_EVERY_MS = 600_000;
 
 /** True if a Redis with this setting sends notifications of everything that ends a key. */
 export function notifiesOfEndings(setting: string): boolean {
@@ -42,49 +36,14 @@ interface KeyspaceEndingsParts {
  * configured; keys that end while no plugin listens are missed.
  */
 export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Promise<void> } {
-  const { logger, stream } = parts;
+  const { logger } = parts;
   const subscriber = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
   const commands = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: 1 });
   for (const redis of [subscriber, commands])
     redis.on('error', (error) => logger.warn({ err: error }, 'the Redis of CONSERVER_REDIS_URL does not answer'));
   const stop = new AbortController();
   const under = new Set<Promise<void>>();
-  let warnedMs = Number.NEGATIVE_INFINITY;
-
-  function sayThatNobodyLooks(why: string): void {
-    parts.unlooked();
-    const nowMs = performance.now();
-    if (nowMs - warnedMs < WARN_EVERY_MS) return;
-    warnedMs = nowMs;
-    logger.warn(`the ends of vCons are not recorded: ${why}`);
-  }
-
-  /** Also while the memory does not answer, or entries of the stream wait, one of which may be the vCon's first. */
-  async function mayBeKnown(uuid: string): Promise<boolean> {
-    const known = within(KNOWN_WITHIN_MS, parts.isKnown(uuid), 'the memory is slow').catch(() => true);
-    return (await known) || (await commands.xlen(stream)) > 0;
-  }
-
-  async function ask(reason: ReasonToLook, key: string, uuid: string): Promise<void> {
-    if ((await commands.exists(key)) > 0) return;
-    if (!(await mayBeKnown(uuid.toLowerCase()))) return parts.unknown();
-    const kept = await askToLook(commands, stream, reason, uuid);
-    if (!kept) sayThatNobodyLooks('too many vCons already wait for the wheel to check the storages');
-    else if (!isLooking(await readLooker(commands, stream)))
-      sayThatNobodyLooks('no conserver imports vcon_archivist_link.watch, which checks the storages');
-  }
-
-  async function keepAsking(reason: ReasonToLook, key: string, uuid: string): Promise<void> {
-    for (let attempt = 1; attempt <= ATTEMPTS && !stop.signal.aborted; attempt += 1) {
-      try {
-        return await ask(reason, key, uuid);
-      } catch (error) {
-        logger.warn({ err: error, reason }, 'a request to check for the end of a vCon could not be stored yet');
-        await wait(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
-      }
-    }
-    sayThatNobodyLooks('the conserver’s Redis did not take the request to check the storages');
-  }
+  const requestLook = createLookRequests({ ...parts, commands, signal: stop.signal });
 
   async function checkSetting(): Promise<void> {
     // A server that does not reveal its settings, as some hosted ones, may still send notifications.
@@ -98,7 +57,7 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
     const reason = REASONS[CHANNEL.exec(channel)?.[1] ?? ''];
     const uuid = KEY.exec(key)?.[1];
     if (!reason || !uuid) return;
-    const asked = keepAsking(reason, key, uuid).finally(() => under.delete(asked));
+    const asked = requestLook({ reason, key, uuid }).finally(() => under.delete(asked));
     under.add(asked);
   });
   const channels = Object.keys(REASONS).map((event) => `__keyevent@${subscriber.options.db ?? 0}__:${event}`);
