@@ -5,18 +5,15 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { OperationMetrics } from '../capture/capture-metrics.js';
 import type { CaptureOperation } from '../capture/capture-operation.js';
 import { startKeyspaceEndings } from '../endings/keyspace-endings.js';
-import { recordEnding } from '../endings/record-ending.js';
 import type { Memory } from '../memory/memory.js';
 import type { Observation } from '../operation/capture-sequence.js';
-import type { EndingFound } from '../operation/ending.js';
-import { recordedLabel } from '../operation/recorded-labels.js';
 import type { PluginSettings } from '../settings/plugin-settings.js';
 import { DEFAULT_STREAM, startStreamConsumer } from '../stream/stream-consumer.js';
-import { RecordError } from '../stream/stream-record.js';
 import type { EventsAbout } from '../tap/capture-gaps.js';
 import { startEgressTap } from '../tap/egress-tap.js';
 import { startGapReport } from '../tap/start-gap-report.js';
 import type { LabelSecret } from './admit-operation.js';
+import { endingRecorder } from './ending-recorder.js';
 
 /** Something that runs until it is closed. */
 export interface Closable {
@@ -50,42 +47,13 @@ export async function startCaptureMethods(
   },
   started: Closable[],
 ): Promise<void> {
-  const {
-    settings,
-    backend,
-    memory,
-    passages,
-    capture,
-    eventsAbout,
-    labelSecret,
-    metrics,
-    logger,
-    clock,
-    clockIsWrong,
-    observe,
-  } = parts;
+  const { settings, backend, memory, passages, capture, eventsAbout, metrics, logger, clock, clockIsWrong, observe } =
+    parts;
   const { conserverRedisUrl: url, stream = DEFAULT_STREAM, tapList: list } = settings;
   if (url === undefined) return;
   const consumer = randomUUID();
   const refused = metrics.streamRefused;
-  const label = (name: string, tenancy: string | undefined): string =>
-    recordedLabel(name, labelSecret(tenancy) ?? settings.clientSecret);
-  const lastEvents: EventsAbout = async (uuid) => {
-    // With several tenancies, the service's events do not show which of them the vCon belongs to.
-    if (settings.tenanciesFile !== undefined) return [];
-    try {
-      return await eventsAbout(uuid);
-    } catch (error) {
-      logger.warn({ err: error }, 'could not get the last hash of an ended vCon from the service');
-      // Set aside, because the entries behind it must not wait for the service.
-      throw new RecordError('its last hash is not remembered here, and the service does not answer');
-    }
-  };
-  const ended = async (found: EndingFound): Promise<void> => {
-    const outcome = await recordEnding({ backend, memory, label, lastEvents }, found);
-    if (outcome === 'recorded') metrics.captured(found.ending);
-    else if (outcome === 'unknown') metrics.unknownEnding();
-  };
+  const ended = endingRecorder(parts);
   const times = { clock, clockIsWrong, aheadMs: parts.aheadMs };
   started.push(await startStreamConsumer({ url, stream, consumer, capture, ended, refused, logger, ...times }));
   if (list !== undefined && passages !== undefined) {
