@@ -17,6 +17,30 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
+/** How many of the first events fit into one request; at least one, however large it is. */
+function sizeOfBatch(waiting: readonly Waiting[]): number {
+  let bytes = 0;
+  const size = waiting.findIndex((each, place) => {
+    bytes += each.bytes;
+    return place > 0 && (place >= MOST_EVENTS || bytes > MOST_BYTES);
+  });
+  return size < 0 ? waiting.length : size;
+}
+
+/** Tells each caller the outcome of its event; one without an outcome is sent by itself. */
+function settle(
+  batch: readonly Waiting[],
+  outcomes: readonly BulkOutcome[],
+  single: (item: BulkEvent) => Promise<string>,
+): void {
+  for (const [place, { item, resolve, reject }] of batch.entries()) {
+    const outcome = outcomes[place];
+    if (outcome === undefined) single(item).then(resolve, reject);
+    else if ('identity' in outcome) resolve(outcome.identity);
+    else reject(outcome.failure);
+  }
+}
+
 /**
  * A client that sends many events in one request, each with its own key and outcome. If the service has no bulk
  * endpoint or refuses the whole batch, it sends the events one by one.
@@ -30,53 +54,36 @@ export function bulkRecorder(client: ArchivistClient): ArchivistClient {
   const single = ({ assetIdentity, event, idempotencyKey }: BulkEvent): Promise<string> =>
     client.recordEvent(assetIdentity, event, idempotencyKey);
 
-  function take(): Waiting[] {
-    let bytes = 0;
-    const count = waiting.findIndex((each, place) => {
-      bytes += each.bytes;
-      return place > 0 && (place >= MOST_EVENTS || bytes > MOST_BYTES);
-    });
-    const batch = count < 0 ? waiting : waiting.slice(0, count);
-    waiting = count < 0 ? [] : waiting.slice(count);
-    return batch;
-  }
-
-  async function outcomesOf(batch: readonly Waiting[]): Promise<readonly BulkOutcome[] | undefined> {
+  async function outcomesOf(batch: readonly Waiting[]): Promise<readonly BulkOutcome[]> {
     try {
       return await client.recordEvents(batch.map(({ item }) => item));
     } catch (error) {
       const isAbsent = NO_ENDPOINT.includes((error as Partial<EventRefused>).status ?? 0);
       // A proxy without a service behind it says so too: it is asked again with the next batch.
-      if (error instanceof DeliverLater && isAbsent) return undefined;
+      if (error instanceof DeliverLater && isAbsent) return [];
       if (!(error instanceof EventRefused)) throw error;
       if (isAbsent) supported = false;
-      return undefined;
+      return [];
     }
   }
 
   async function send(batch: readonly Waiting[]): Promise<void> {
-    const outcomes = await outcomesOf(batch);
-    for (const [place, { item, resolve, reject }] of batch.entries()) {
-      const outcome = outcomes?.[place];
-      if (outcome === undefined) single(item).then(resolve, reject);
-      else if ('identity' in outcome) resolve(outcome.identity);
-      else reject(outcome.failure);
+    requests += 1;
+    try {
+      settle(batch, await outcomesOf(batch), single);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
     }
+    requests -= 1;
+    pump();
   }
 
   function pump(): void {
     gathering = false;
     while (requests < MOST_REQUESTS && waiting.length > 0) {
-      const batch = take();
-      requests += 1;
-      void send(batch)
-        .catch((error: unknown) => {
-          for (const { reject } of batch) reject(error);
-        })
-        .finally(() => {
-          requests -= 1;
-          pump();
-        });
+      const batch = waiting.slice(0, sizeOfBatch(waiting));
+      waiting = waiting.slice(batch.length);
+      void send(batch);
     }
   }
 
