@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../src/platform/logger.js';
 import { openReadingRedis, untilReady } from '../../src/platform/queue/reading-redis.js';
-import { notePassage } from '../capture/note-passage.js';
-import { noteSuccession } from '../capture/note-succession.js';
 import type { Memory } from '../memory/memory.js';
 import type { Observation } from '../operation/capture-sequence.js';
 import { conserverPredecessors } from './conserver-predecessors.js';
+import { noteDeparture } from './note-departure.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const BLOCK_SECONDS = 1;
@@ -16,11 +15,7 @@ export function processingList(list: string): string {
   return `${list}:processing`;
 }
 
-/**
- * Notes each vCon that leaves a chain through our own egress list. An entry is moved to a processing list, noted, and
- * only then removed. The next start notes what a crash left there, so an entry is noted at least once.
- */
-export function startEgressTap(parts: {
+interface EgressTapParts {
   /** The conserver's Redis. */
   readonly url: string;
   readonly list: string;
@@ -29,32 +24,26 @@ export function startEgressTap(parts: {
   observe(): Observation;
   /** The vCons that one redacts or amends; by default read from the conserver's Redis. */
   predecessorsOf?(uuid: string): Promise<readonly string[]>;
-}): { close(): Promise<void> } {
+}
+
+/**
+ * Notes each vCon that leaves a chain through our own egress list. An entry is moved to a processing list, noted, and
+ * only then removed. The next start notes what a crash left there, so an entry is noted at least once.
+ */
+export function startEgressTap(parts: EgressTapParts): { close(): Promise<void> } {
   const { list, memory, logger } = parts;
   const processing = processingList(list);
   const redis = openReadingRedis(parts.url);
   redis.on('error', (error) => logger.warn({ err: error }, 'the Redis of CONSERVER_REDIS_URL does not answer'));
   const stop = new AbortController();
   const { signal } = stop;
-
   const { predecessorsOf = (uuid) => conserverPredecessors(redis, uuid) } = parts;
-
-  /** What left may be the successor of what was captured, without having been captured itself. */
-  async function noteLineage(uuid: string, observed: Observation): Promise<void> {
-    const predecessors = await predecessorsOf(uuid).catch((error: unknown) => {
-      logger.warn({ err: error, uuid }, 'the lineage of a vCon that left cannot be read');
-      return [];
-    });
-    await noteSuccession(memory, predecessors, observed);
-  }
+  const noting = { memory, logger, predecessorsOf };
 
   async function note(entry: string, from: string): Promise<void> {
     const uuid = entry.toLowerCase();
-    if (UUID.test(uuid)) {
-      const observed = parts.observe();
-      await noteLineage(uuid, observed);
-      await notePassage(memory, uuid, 'left', observed);
-    } else logger.warn({ list }, 'an entry of the tap list is not a UUID');
+    if (UUID.test(uuid)) await noteDeparture(noting, uuid, parts.observe());
+    else logger.warn({ list }, 'an entry of the tap list is not a UUID');
     await redis.lrem(from, 1, entry);
   }
 
