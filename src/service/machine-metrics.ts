@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { DiskState } from '../platform/disk/disk-watch.js';
+import type { DiskState } from '../platform/disk/disk-state.js';
 
 /** The disks and the clock of this machine. */
 export interface MachineMetrics {
