@@ -1,4 +1,5 @@
-import type { DiskState, DiskWatch } from '../../src/platform/disk/disk-watch.js';
+import type { DiskState } from '../../src/platform/disk/disk-state.js';
+import type { DiskWatch } from '../../src/platform/disk/disk-watch.js';
 import { broken, type Finding, ok } from './finding.js';
 
 const MEGABYTE = 1_000_000;

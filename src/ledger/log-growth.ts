@@ -38,29 +38,34 @@ interface Followed {
   readonly waiting: Set<() => void>;
 }
 
-/** Follows logs, sealed by any process: one query for all that may have grown, however many follow them. */
-export function followGrowth(deps: {
+interface LogGrowthDeps {
   readonly database: Database;
   readonly announcements: Announcements;
   readonly logger: Logger;
   /** Two seconds unless told. */
   readonly lookAfterMs?: number;
-}): LogGrowth {
+}
+
+/** Follows logs, sealed by any process: one query for all that may have grown, however many follow them. */
+export function followGrowth(deps: LogGrowthDeps): LogGrowth {
   const followed = new Map<string, Followed>();
   let isLooking = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const stop = deps.announcements.hear(SEAL_PUBLISHED, (logId) => {
+  const stop = deps.announcements.hear(SEAL_PUBLISHED, (logId) => lookAgain(logId));
+
+  /** @param logId undefined: any log may have grown */
+  function lookAgain(logId?: string): void {
     for (const each of followed.values()) if (logId === undefined || logId === each.log.logId) each.stale = true;
     void look();
-  });
+  }
 
   async function look(): Promise<void> {
     if (isLooking) return;
     isLooking = true;
     try {
-      for (let stale = staleLogs(); stale.length > 0; stale = staleLogs()) await read(stale);
+      for (let stale = staleLogs(); stale.length > 0; stale = staleLogs()) await readLeaves(deps.database, stale);
     } catch (error) {
       deps.logger.warn({ err: error }, 'the growth of followed logs could not be read');
     } finally {
@@ -70,50 +75,23 @@ export function followGrowth(deps: {
 
   const staleLogs = () => (isClosed ? [] : [...followed.values()].filter(({ stale }) => stale));
 
-  async function read(stale: readonly Followed[]): Promise<void> {
-    for (const each of stale) each.stale = false;
-    const logs = stale.map(({ log }) => log);
-    const read = [...new Set(logs.map(({ tenantId }) => tenantId))];
-    const found = await deps.database.inTransaction({ read, write: [] }, (tx) => publishedLeaves(tx, logs));
-    for (const each of stale) {
-      each.leaves = found.get(each.log.logId) ?? 0n;
-      for (const wake of [...each.waiting]) wake();
-    }
-  }
-
-  function lookAgain(): void {
-    for (const each of followed.values()) each.stale = true;
-    void look();
-  }
-
-  function followedLog(log: LogRef): Followed {
-    const known = followed.get(log.logId);
-    if (known) return known;
-    const fresh: Followed = { log, followers: 0, leaves: undefined, stale: true, waiting: new Set() };
-    followed.set(log.logId, fresh);
-    timer ??= setInterval(lookAgain, deps.lookAfterMs ?? LOOK_AFTER_MS).unref();
-    return fresh;
+  function leave(each: Followed): void {
+    each.followers -= 1;
+    if (each.followers === 0) followed.delete(each.log.logId);
+    if (followed.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
   }
 
   return {
     follow(log) {
-      const each = followedLog(log);
+      const fresh: Followed = { log, followers: 0, leaves: undefined, stale: true, waiting: new Set() };
+      const each = followed.get(log.logId) ?? fresh;
+      followed.set(log.logId, each);
+      timer ??= setInterval(lookAgain, deps.lookAfterMs ?? LOOK_AFTER_MS).unref();
       each.followers += 1;
       void look();
-      let hasEnded = false;
-      return {
-        beyond: (known, withinMs) => grownBeyond(each, known, withinMs, () => hasEnded || isClosed),
-        end() {
-          if (hasEnded) return;
-          hasEnded = true;
-          for (const wake of [...each.waiting]) wake();
-          each.followers -= 1;
-          if (each.followers === 0) followed.delete(each.log.logId);
-          if (followed.size > 0) return;
-          clearInterval(timer);
-          timer = undefined;
-        },
-      };
+      return follower(each, { isClosed: () => isClosed, left: () => leave(each) });
     },
     get isClosed() {
       return isClosed;
@@ -122,7 +100,39 @@ export function followGrowth(deps: {
       isClosed = true;
       stop();
       clearInterval(timer);
-      for (const { waiting } of followed.values()) for (const wake of [...waiting]) wake();
+      for (const each of followed.values()) wakeAll(each);
+    },
+  };
+}
+
+async function readLeaves(database: Database, stale: readonly Followed[]): Promise<void> {
+  for (const each of stale) each.stale = false;
+  const logs = stale.map(({ log }) => log);
+  const read = [...new Set(logs.map(({ tenantId }) => tenantId))];
+  const found = await database.inTransaction({ read, write: [] }, (tx) => publishedLeaves(tx, logs));
+  for (const each of stale) {
+    each.leaves = found.get(each.log.logId) ?? 0n;
+    wakeAll(each);
+  }
+}
+
+function wakeAll({ waiting }: Followed): void {
+  for (const wake of [...waiting]) wake();
+}
+
+/** @param growth `left` is called once, when the follower ends */
+function follower(
+  each: Followed,
+  growth: { readonly isClosed: () => boolean; readonly left: () => void },
+): FollowedGrowth {
+  let hasEnded = false;
+  return {
+    beyond: (known, withinMs) => grownBeyond(each, known, withinMs, () => hasEnded || growth.isClosed()),
+    end() {
+      if (hasEnded) return;
+      hasEnded = true;
+      wakeAll(each);
+      growth.left();
     },
   };
 }

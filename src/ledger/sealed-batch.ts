@@ -27,6 +27,9 @@ export interface SealedBatch {
   readonly nodes: Uint8Array;
 }
 
+/** Makes the receipt of an entry that a published seal was the first to cover; undefined for other entries. */
+export type ReceiptOf = (entryId: string) => Uint8Array | undefined;
+
 /** @param parts nodes as separate values */
 export function sealedBatch(
   parts: Omit<SealedBatch, 'peaksBefore' | 'nodes'> & {
@@ -42,7 +45,7 @@ export function sealedBatch(
  * Returns a function that makes the receipt of an entry of the batch: the same bytes as from the database, because the
  * sibling of every node above a new leaf is itself new or was a peak before. Undefined for other entries.
  */
-export function batchReceipts(batch: SealedBatch): (entryId: string) => Uint8Array | undefined {
+export function batchReceipts(batch: SealedBatch): ReceiptOf {
   const places = new Map(batch.entryIds.map((entryId, place) => [entryId, place]));
   const peakPlaces = new Map(peakIndices(batch.sizeBefore).map((index, place) => [index, place]));
   const at = (bytes: Uint8Array, place: number) => bytes.subarray(place * NODE_BYTES, (place + 1) * NODE_BYTES);

@@ -1,6 +1,7 @@
 import { spoolPlace } from '../../plugins/operator/spool-place.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
-import { createDiskWatch, type DiskState, type DiskWatch } from '../platform/disk/disk-watch.js';
+import type { DiskState } from '../platform/disk/disk-state.js';
+import { createDiskWatch, type DiskWatch } from '../platform/disk/disk-watch.js';
 import type { Logger } from '../platform/logger.js';
 import { embeddedFolder } from '../platform/postgres/open-database.js';
 import type { Config } from './config/config.js';

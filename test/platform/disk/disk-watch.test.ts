@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DiskFull, type DiskUse, isNoSpace } from '../../../src/platform/disk/disk-full.js';
-import { createDiskWatch, type DiskState } from '../../../src/platform/disk/disk-watch.js';
+import type { DiskState } from '../../../src/platform/disk/disk-state.js';
+import { createDiskWatch } from '../../../src/platform/disk/disk-watch.js';
 import { watchedObjectStore } from '../../../src/platform/disk/watched-object-store.js';
 import { fileObjectStore } from '../../../src/platform/file-object-store.js';
 
