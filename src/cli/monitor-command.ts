@@ -14,12 +14,13 @@ import { fetchFile, LogUnreachable } from './monitor/fetch-file.js';
 import { followKeyManifest, keysOfManifest } from './monitor/follow-key-manifest.js';
 import { keptFiles, StateDamaged } from './monitor/kept-files.js';
 import { KeysOutdated } from './monitor/keys-outdated.js';
-import { type FollowedKeys, type Watched, watchedMmrLogs, watchedStatementLogs } from './monitor/watched-logs.js';
+import { type FollowedKeys, type Watched, watchedLogs } from './monitor/watched-logs.js';
 import { readInput } from './read-input.js';
 import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, giveNoVerdict, type Terminal } from './terminal.js';
+import { namedWitnesses, type WitnessOptions } from './witness-options.js';
 
-interface MonitorOptions {
+interface MonitorOptions extends WitnessOptions {
   readonly state: string;
   readonly root?: string;
   readonly logKeys?: readonly string[];
@@ -150,6 +151,9 @@ async function monitor(given: string, options: MonitorOptions, terminal: Termina
     );
   if (options.root !== undefined && (options.logKeys || options.vkey))
     throw new UsageError('--root names all keys: give it without --log-keys and --vkey');
+  namedWitnesses(options);
+  if (options.witness && options.root === undefined)
+    throw new UsageError('--witness needs --root: the key manifest says which logs witnesses cosign');
   if ((await fetchFile(`${url}/verifiabledata/tlog`)) === undefined)
     throw new UsageError(`${url} publishes no logs: give the base URL of the service`);
   const lock = await lockFolder(options.state).catch((error: unknown) => {
@@ -162,24 +166,17 @@ async function monitor(given: string, options: MonitorOptions, terminal: Termina
   }
 }
 
-/** What a round looks at after the key manifest. */
-async function watchedLogs(url: string, options: MonitorOptions, keys: FollowedKeys, terminal: Terminal) {
-  const service = { url, state: options.state, tenancies: options.tenancy };
-  // The statement logs first: a tenancy log that is looked at afterwards has reached each seal that is registered there.
-  const tenancyLogs = await watchedMmrLogs(service, keys);
-  const watched = [...watchedStatementLogs(service, keys), ...tenancyLogs];
-  if (watched.length === 0) terminal.complain(`${url} publishes no log yet`);
-  return watched;
-}
-
 async function follow(url: string, options: MonitorOptions, terminal: Terminal): Promise<void> {
   const manifest = options.root === undefined ? undefined : watchedManifest(url, options, rootThumbprint(options.root));
   const given = await givenKeys(options);
+  const witnesses = options.witness && namedWitnesses(options);
+  const service = { url, state: options.state, tenancies: options.tenancy, witnesses };
   for (;;) {
     const first = manifest ? await lookAt(manifest.watched, options, terminal) : 'well';
     const keys = manifest ? manifest.keys() : given;
-    const watched = keys && first !== 'alarm' ? await watchedLogs(url, options, keys, terminal) : [];
-    const outcome = worst([first, await round(watched, options, terminal)]);
+    const watched = keys && first !== 'alarm' ? await watchedLogs(service, keys) : undefined;
+    if (watched?.length === 0) terminal.complain(`${url} publishes no log yet`);
+    const outcome = worst([first, await round(watched ?? [], options, terminal)]);
     if (outcome === 'alarm') {
       terminal.complain(`keep ${options.state}: it holds what was seen, and each file that contradicts it`);
       terminal.exitCode = EXIT_ALARM;
@@ -188,7 +185,7 @@ async function follow(url: string, options: MonitorOptions, terminal: Terminal):
     if (outcome === 'outdated') continue;
     if (options.once) {
       // A monitor that runs from a timer must not report success for a log that it could not read.
-      terminal.exitCode = outcome === 'well' && watched.length > 0 ? 0 : EXIT_USAGE;
+      terminal.exitCode = outcome === 'well' && watched?.length ? 0 : EXIT_USAGE;
       return;
     }
     await wait(Number(options.seconds) * 1000);
@@ -214,6 +211,15 @@ export function addMonitorCommand(program: Command, terminal: Terminal): void {
     .option('--log-keys <file>', 'keys of the tenancy logs and their seals; repeatable', collect)
     .option('--vkey <key>', 'verifier key of a statement log, or a file with it; repeatable', collect)
     .option('--tenancy <uuid>', 'follow only this tenancy’s log; repeatable', collect)
+    .option(
+      '--witness <vkey>',
+      'key of a witness (name+hash+key) that must have cosigned what the service shows; repeatable; needs --root',
+      collect,
+    )
+    .option(
+      '--witness-quorum <n>',
+      'how many of these witnesses must have cosigned, at most as many as the service waits for; default all',
+    )
     .option('--seconds <number>', 'interval between two rounds', '60')
     .option('--silence <hours>', 'raise an alarm if a log shows nothing new for so long; default: no limit')
     .option('--once', 'look at each log once; exit status 2 if a log could not be read')
@@ -221,6 +227,7 @@ export function addMonitorCommand(program: Command, terminal: Terminal): void {
       'after',
       examples(
         'vcon-archivist monitor https://archivist.example --state ./seen --root AITC-A7TU-…',
+        'vcon-archivist monitor https://archivist.example --state ./seen --root AITC-A7TU-… --witness w1.example+…',
         'vcon-archivist monitor https://archivist.example --state ./seen --vkey log.vkey --log-keys keys.cbor',
         'vcon-archivist monitor https://archivist.example --state ./seen --vkey log.vkey --once',
       ),

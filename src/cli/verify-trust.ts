@@ -1,20 +1,19 @@
 import { RELEASED_PAGES } from '../core/bundle/known-pages.js';
 import { toHex } from '../core/bytes.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
-import { VerificationError } from '../core/errors.js';
 import type { GivenTrust } from '../core/evidence/given-trust.js';
 import type { KnownPages } from '../core/evidence/page-evidence.js';
 import type { RootTrust } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
-import { decodeVkey, NoteKeyType } from '../core/tlog/signed-note.js';
 import type { IssuerTrust } from '../core/verify/trust.js';
 import { nativeSha256 } from '../platform/native-sha256.js';
 import { readBundlePage } from '../service/built-pages.js';
 import { certificateTime, certificateTrust } from './certificate-trust.js';
 import { readKeyFiles } from './key-files.js';
+import { namedWitnesses, type WitnessOptions } from './witness-options.js';
 
 /** The options of `verify` that say what is trusted and expected. */
-export interface TrustOptions {
+export interface TrustOptions extends WitnessOptions {
   readonly logKeys?: readonly string[];
   readonly issuerKeys?: readonly string[];
   readonly issuer?: readonly string[];
@@ -23,8 +22,6 @@ export interface TrustOptions {
   readonly logIssuer?: string;
   readonly statementLog?: string;
   readonly tenancyLog?: string;
-  readonly witness?: readonly string[];
-  readonly witnessQuorum?: string;
   readonly witnessedLog?: string;
   readonly statementOnly?: boolean;
 }
@@ -61,29 +58,6 @@ async function logKeys(options: TrustOptions, root: RootTrust | undefined): Prom
   return [...(root?.logKeys ?? []), ...given];
 }
 
-/** Returns distinct keys, so that no witness counts twice. All must have cosigned unless `--witness-quorum` is lower. */
-function witnessesOf({ witness = [], witnessQuorum }: TrustOptions): Pick<GivenTrust, 'witnesses' | 'quorum'> {
-  const read = witness.map((vkey) => {
-    try {
-      return decodeVkey(vkey);
-    } catch (error) {
-      if (error instanceof VerificationError) throw new UsageError(`--witness: ${error.message}`);
-      throw error;
-    }
-  });
-  if (read.some(({ type }) => type !== NoteKeyType.cosignature))
-    throw new UsageError(
-      '--witness: one of the keys belongs to a log, not to a witness; give cosignature keys (type 0x04)',
-    );
-  const witnesses = [...new Map(read.map((key) => [key.publicKey.join(), key])).values()];
-  if (witnessQuorum !== undefined && witnesses.length === 0)
-    throw new UsageError('--witness-quorum needs --witness: give the key of each witness');
-  const quorum = witnessQuorum === undefined ? witnesses.length : Number(witnessQuorum);
-  if (!Number.isInteger(quorum) || quorum < Math.min(1, witnesses.length) || quorum > witnesses.length)
-    throw new UsageError(`--witness-quorum must be from 1 to ${witnesses.length}, the number of witnesses given`);
-  return { witnesses, quorum };
-}
-
 /** The page of this build, where there is one, and those of released versions. */
 async function knownPages(): Promise<KnownPages> {
   const own = await readBundlePage();
@@ -105,7 +79,7 @@ export function givenTrust(options: TrustOptions, root: RootTrust | undefined): 
     hasIssuers: (options.issuerKeys ?? options.ca ?? root) !== undefined,
     statementLog: pin(options.logIssuer, options.statementLog),
     tenancyLog: pin(options.logIssuer, options.tenancyLog),
-    ...witnessesOf(options),
+    ...namedWitnesses(options),
     witnessedLog: options.witnessedLog,
     statementOnly: options.statementOnly === true,
     knownPages,

@@ -35,6 +35,8 @@ export interface RegisteredComparison {
 /** The result of a comparison. */
 interface JudgedSeals {
   readonly held: number;
+  /** Leaves under the largest one that holds; 0 without one. */
+  readonly covered: bigint;
   readonly ahead: readonly RegisteredSeal[];
   /** How many could not be compared, because their keys were not given. */
   readonly unknown: number;
@@ -98,7 +100,7 @@ function comparisonOf(comparing: Comparing): RegisteredComparison {
     },
     async judge(head, forks) {
       const ahead: RegisteredSeal[] = [];
-      let held = 0;
+      const held: bigint[] = [];
       let published: readonly ReadFork[] | undefined;
       for (const each of seals) {
         if (!head || generation(each.seal) > generation(head.seal)) {
@@ -112,9 +114,10 @@ function comparisonOf(comparing: Comparing): RegisteredComparison {
         const refused = refusals.get(each);
         if (refused) await contradicts(each, refused.message, kept);
         if (each.seal.state.size > head.seal.state.size) ahead.push(each);
-        else held += 1;
+        else held.push(leafCount(each.seal.state.size));
       }
-      return { held, ahead, unknown };
+      const covered = held.reduce((most, leaves) => (leaves > most ? leaves : most), 0n);
+      return { held: held.length, covered, ahead, unknown };
     },
   };
 }

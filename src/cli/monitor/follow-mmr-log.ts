@@ -23,6 +23,7 @@ import { recomputeMassif } from '../../core/verify/verify-massif.js';
 import { verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
 import { counted } from '../counted.js';
 import { checkReached, comparedText, compareWaiting, type RegisteredComparison } from './compare-registered.js';
+import { checkCovered, rememberCovered } from './covered-leaves.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
 import { type KeptFiles, SIZE, StateDamaged } from './kept-files.js';
@@ -44,6 +45,8 @@ interface FollowedMmrLog {
   readonly random: () => number;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Registered seals must cover it: all entries that witnesses have cosigned were read. */
+  readonly mustBeCovered: () => boolean;
 }
 
 /** What an MMR log is remembered by. */
@@ -157,7 +160,7 @@ function headText(head: ProvenMassif | undefined): string {
  * Looks at an MMR log once: every massif from the last seen one on must recompute and be sealed, the first must hold all
  * that was seen, the receipts in the newest seal must verify, and no registered seal may contradict it. Then, and only
  * then, the new state is kept. Resolves with a sentence on what was seen.
- * @throws {VerificationError} at a fork, a rollback, or a forged or damaged file
+ * @throws {VerificationError} at a fork, a rollback, a forged or damaged file, or if no cosigned checkpoint covers it
  * @throws {StateDamaged} if the saved state is damaged
  * @throws {LogUnreachable} if the log cannot be read, or only an older state than is registered
  * @throws {KeysOutdated} if it is signed with a newer key
@@ -172,9 +175,12 @@ export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promis
     const head = await proveOn(log, { ...base, from }, filesFrom(log, from, fetched), registered);
     const judged = await registered.judge(head, () => fetchForks(forksUrl(log)));
     if (head) await keepHead(kept, fetched.files!, head);
+    // Before the seals are dropped: after a crash they are compared again.
+    if (head) await rememberCovered(seenLog(log, head), judged.covered, seen && seenLog(log, seen), kept);
     await keepWaiting(kept, judged.ahead);
     if (base.fork) await kept.write(FORK, base.fork.newest.bytes);
     await checkReached(judged, kept, log.now());
+    if (log.mustBeCovered()) await checkCovered(kept, log.now());
     const text = headText(head) + comparedText(judged);
     return base.fork ? `${forkText(base.fork, seenLog(log, seen!))}; ${text}` : text;
   } catch (error) {

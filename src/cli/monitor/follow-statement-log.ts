@@ -18,14 +18,16 @@ import { TILE_WIDTH } from '../../core/tlog/tile.js';
 import { verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
 import { nodeVerify } from '../../platform/keys/node-verify.js';
 import { counted } from '../counted.js';
-import { fetchTile, type ProvenTree, splitHashes, tileWidth } from './checked-tiles.js';
+import type { NamedWitnesses } from '../witness-options.js';
+import { fetchTile, splitHashes, tileWidth } from './checked-tiles.js';
+import { checkCosigned, cosignedText, readCosigned, withCosigners } from './cosigned-checkpoint.js';
 import { fetchFile, LogUnreachable } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
 import { type KeptFiles, SIZE, StateDamaged } from './kept-files.js';
 import { type AreKeysOutdated, checkNotOutdated } from './keys-outdated.js';
 import { isHeld, type KnownEntry, rememberKnown } from './known-entry.js';
-import { entriesFrom } from './published-entries.js';
-import { type RegisteredSeal, readRegistered } from './registered-seals.js';
+import { entriesText, keepRead, readOn } from './read-entries.js';
+import type { RegisteredSeal } from './registered-seals.js';
 
 /** A statement log to follow (C2SP tlog-tiles). */
 interface FollowedStatementLog {
@@ -43,8 +45,12 @@ interface FollowedStatementLog {
   readonly forkKeys?: readonly PublicJwk[] | undefined;
   /** It is known to publish its entries. */
   readonly publishesEntries: boolean;
+  /** Who must have cosigned its checkpoints; undefined if that is not checked. */
+  readonly witnesses?: NamedWitnesses | undefined;
   /** Takes the seals of tenancy logs that are among the new entries. Durable when it resolves. */
   readonly registered: (seals: readonly RegisteredSeal[]) => Promise<void>;
+  /** Called if the checkpoint is well and all of its entries were read. */
+  readonly readAll: () => void;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -53,8 +59,6 @@ interface FollowedStatementLog {
 const CHECKPOINT = 'checkpoint';
 /** Roots of the complete subtrees that were seen, largest first: enough to continue from. */
 const PEAKS = 'peaks';
-/** File of the index of the next entry to read. */
-const ENTRIES_READ = 'entries-read';
 
 interface SeenState extends Checkpoint {
   readonly peaks: readonly Uint8Array[];
@@ -189,39 +193,14 @@ function checkKnown({ known }: Base, { knownLeaf }: Grown): void {
     );
 }
 
-interface ReadEntries {
-  readonly seals: readonly RegisteredSeal[];
-  /** How many entries were read now, and the index of the next one to read. */
-  readonly count: number;
-  readonly next: bigint;
-}
-
-/** Reads on where the last look ended. An open fork replaced the entries after those that it kept. */
-async function readOn(log: FollowedStatementLog, kept: KeptFiles, base: Base, tree: ProvenTree): Promise<ReadEntries> {
-  const read = new TextDecoder().decode((await kept.read(ENTRIES_READ)) ?? new Uint8Array());
-  const next = /^\d{1,20}$/.test(read) ? BigInt(read) : 0n;
-  const from = next < base.seen.size ? next : base.seen.size;
-  // Who has shown entries before cannot have none now.
-  const isPublished = log.publishesEntries || from > 0n;
-  const seals: RegisteredSeal[] = [];
-  let count = 0;
-  for await (const entries of entriesFrom({ url: log.url, isPublished }, tree, from)) {
-    for (const each of entries) {
-      const seal = readRegistered(log.origin, each);
-      if (seal) seals.push(seal);
-    }
-    count += entries.length;
-  }
-  return { seals, count, next: from + BigInt(count) };
-}
-
 /**
  * Looks at a statement log once: its checkpoint must be signed and not older than the last; all new leaf hashes are read
  * and, with what was seen, must lead to the signed root; each entry that it reads must be what the tree holds. Then the
- * new state is kept, and the registered seals among the entries are passed on. Resolves with a sentence on what was seen.
- * @throws {VerificationError} at a fork, a rollback or a forged file
+ * new state is kept, and the registered seals among the entries are passed on. Then the named witnesses must have cosigned
+ * the checkpoint. Resolves with a sentence on what was seen.
+ * @throws {VerificationError} at a fork, a rollback, a forged file or cosignature, or if cosignatures stay missing
  * @throws {StateDamaged} if the saved state is damaged
- * @throws {LogUnreachable} if the log cannot be read
+ * @throws {LogUnreachable} if the log cannot be read, or is not cosigned yet
  * @throws {KeysOutdated} if it is signed with a newer key
  */
 export async function followStatementLog(log: FollowedStatementLog, kept: KeptFiles): Promise<string> {
@@ -231,23 +210,15 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
   if (!note) throw new LogUnreachable(`${log.url}/checkpoint is missing`);
   try {
     const checkpoint = await readCheckpoint(note, log);
-    const base = await fromKnown(await baseOf(log, seen, checkpoint), kept);
-    checkNotOlder(checkpoint, base.seen);
-    const grown = await grow(log, base, checkpoint.size);
-    checkRoot(grown.peaks, checkpoint);
-    checkKnown(base, grown);
-    if (base.known && base.known === log.known) await rememberKnown(base.known, checkpoint.size, kept, log.now());
-    const entries = await readOn(log, kept, base, { size: checkpoint.size, peaks: grown.peaks });
-    await kept.write(PEAKS, concatBytes(...grown.peaks));
-    await kept.write(CHECKPOINT, note);
-    if (checkpoint.size > 0n) await kept.write(SIZE, utf8(String(checkpoint.size)));
-    await log.registered(entries.seals);
-    // Last: after a crash the entries are read again.
-    if (entries.count > 0) await kept.write(ENTRIES_READ, utf8(String(entries.next)));
-    const text = entriesText(checkpoint, entries);
-    if (!base.fork) return text;
-    await kept.write(FORK, base.fork.newest.bytes);
-    return `${forkText(base.fork, { name: seen.origin, leaves: seen.size })}; ${text}`;
+    // An empty log says nothing that witnesses could vouch for.
+    const cosigned = log.witnesses && checkpoint.size > 0n ? await readCosigned(note, log.witnesses) : undefined;
+    const before = await kept.read(CHECKPOINT);
+    const looked = await lookFurther(log, kept, seen, { ...checkpoint, note }).catch(async (error: unknown) => {
+      throw cosigned && error instanceof VerificationError ? await withCosigners(error, cosigned, before) : error;
+    });
+    if (cosigned) await checkCosigned(cosigned, looked.text, kept, log.now());
+    if (looked.next === checkpoint.size) log.readAll();
+    return cosigned ? `${looked.text}; ${cosignedText(cosigned)}` : looked.text;
   } catch (error) {
     await checkNotOutdated(error, log.outdated);
     // Together with the saved state that it contradicts, the signed checkpoint proves what the log did.
@@ -256,9 +227,30 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
   }
 }
 
-function entriesText({ size }: Checkpoint, { count, next }: ReadEntries): string {
-  const text = `${counted(size, 'entry', 'entries')}, ${count} of them read now`;
-  return count > 0 && next < size ? `${text}; the next round reads on at entry ${next}` : text;
+/** Compares a checkpoint with what was seen, keeps it, and passes its new entries on. */
+async function lookFurther(
+  log: FollowedStatementLog,
+  kept: KeptFiles,
+  seen: SeenState,
+  checkpoint: Checkpoint & { readonly note: Uint8Array },
+): Promise<{ readonly text: string; readonly next: bigint }> {
+  const base = await fromKnown(await baseOf(log, seen, checkpoint), kept);
+  checkNotOlder(checkpoint, base.seen);
+  const grown = await grow(log, base, checkpoint.size);
+  checkRoot(grown.peaks, checkpoint);
+  checkKnown(base, grown);
+  if (base.known && base.known === log.known) await rememberKnown(base.known, checkpoint.size, kept, log.now());
+  const entries = await readOn(log, kept, base.seen.size, { size: checkpoint.size, peaks: grown.peaks });
+  await kept.write(PEAKS, concatBytes(...grown.peaks));
+  await kept.write(CHECKPOINT, checkpoint.note);
+  if (checkpoint.size > 0n) await kept.write(SIZE, utf8(String(checkpoint.size)));
+  await log.registered(entries.seals);
+  // Last: after a crash the entries are read again.
+  await keepRead(entries, kept);
+  const text = entriesText(checkpoint.size, entries);
+  if (!base.fork) return { text, next: entries.next };
+  await kept.write(FORK, base.fork.newest.bytes);
+  return { text: `${forkText(base.fork, { name: seen.origin, leaves: seen.size })}; ${text}`, next: entries.next };
 }
 
 function checkNotOlder(checkpoint: Checkpoint, seen: Checkpoint): void {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import { firstName } from '../../core/fork/log-generation.js';
 import type { NoteKey } from '../../core/tlog/signed-note.js';
+import type { NamedWitnesses } from '../witness-options.js';
 import { LogUnreachable } from './fetch-file.js';
 import { followMmrLog } from './follow-mmr-log.js';
 import { followStatementLog } from './follow-statement-log.js';
@@ -46,6 +47,8 @@ interface FollowedService {
   readonly state: string;
   /** The only tenancies to follow; default: every one that the service publishes or has published. */
   readonly tenancies?: readonly string[] | undefined;
+  /** Who must have cosigned the statement logs that publish their entries; undefined if that is not checked. */
+  readonly witnesses?: NamedWitnesses | undefined;
 }
 
 const RANDOM_RANGE = 2 ** 47;
@@ -74,14 +77,28 @@ function unlistedLogs(error: LogUnreachable): Watched {
 }
 
 /** The tenancy logs of a service: where it does not list them, those that were seen before. */
-export async function watchedMmrLogs(service: FollowedService, keys: FollowedKeys): Promise<Watched[]> {
+async function watchedMmrLogs(
+  service: FollowedService,
+  keys: FollowedKeys,
+  mustBeCovered: () => boolean,
+): Promise<Watched[]> {
   const { seals: logKeys, revokedSeals: revokedKeys, outdated } = keys;
   if (!logKeys) return [];
   const { found, unlisted } = service.tenancies ? { found: service.tenancies } : await allTenancies(service);
   const logs = found.map((tenancy): Watched => {
     const subject = `tenant/${tenancy}`;
     const trust = { logKeys };
-    const log = { url: service.url, tenancy, subject, random, now: Date.now, trust, revokedKeys, outdated };
+    const log = {
+      url: service.url,
+      tenancy,
+      subject,
+      random,
+      now: Date.now,
+      trust,
+      revokedKeys,
+      outdated,
+      mustBeCovered,
+    };
     const kept = keptFiles(join(service.state, subject));
     return { name: subject, look: () => followMmrLog(log, kept), changedAt: () => kept.changedAt(SIZE) };
   });
@@ -97,8 +114,12 @@ async function keepRegistered({ state, tenancies }: FollowedService, seals: read
   }
 }
 
-/** The statement logs of which there are keys. */
-export function watchedStatementLogs(service: FollowedService, keys: FollowedKeys): Watched[] {
+/** The statement logs of which there are keys. @param readAll takes the origin of each whose entries were all read */
+function watchedStatementLogs(
+  service: FollowedService,
+  keys: FollowedKeys,
+  readAll: (origin: string) => void,
+): Watched[] {
   const { url, state } = service;
   // Every generation of a log has the same keys, and is found under the name that the log began with.
   const origins = [...new Set(keys.notes.map(({ name }) => firstName(name)))];
@@ -107,6 +128,7 @@ export function watchedStatementLogs(service: FollowedService, keys: FollowedKey
     const prefix = `${url}/verifiabledata/tlog/${origin.replace(/^log\//, '')}`;
     const revokedKeys = of(keys.revokedNotes ?? [], origin);
     const known = keys.keysLog?.origin === origin ? keys.keysLog : undefined;
+    const publishesEntries = keys.withEntries?.includes(origin) ?? false;
     const log = {
       url: prefix,
       origin,
@@ -115,8 +137,11 @@ export function watchedStatementLogs(service: FollowedService, keys: FollowedKey
       outdated: keys.outdated,
       known,
       forkKeys: keys.receipts,
-      publishesEntries: keys.withEntries?.includes(origin) ?? false,
+      publishesEntries,
+      // Witnesses are asked to cosign the logs that everybody can read.
+      witnesses: publishesEntries ? service.witnesses : undefined,
       registered: async (seals: readonly RegisteredSeal[]) => keys.seals && keepRegistered(service, seals),
+      readAll: () => readAll(origin),
       now: Date.now,
     };
     const kept = keptFiles(join(state, origin));
@@ -126,4 +151,14 @@ export function watchedStatementLogs(service: FollowedService, keys: FollowedKey
       changedAt: async () => (known ? undefined : kept.changedAt(SIZE)),
     };
   });
+}
+
+/** The logs of a service for one round. */
+export async function watchedLogs(service: FollowedService, keys: FollowedKeys): Promise<Watched[]> {
+  const read = new Set<string>();
+  const mustBeCovered = () =>
+    service.witnesses !== undefined && (keys.withEntries?.every((origin) => read.has(origin)) ?? false);
+  // The statement logs first: a tenancy log that is looked at afterwards has reached each seal that is registered there.
+  const tenancyLogs = await watchedMmrLogs(service, keys, mustBeCovered);
+  return [...watchedStatementLogs(service, keys, (origin) => read.add(origin)), ...tenancyLogs];
 }

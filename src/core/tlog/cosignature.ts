@@ -1,4 +1,4 @@
-import { concatBytes, uint64FromBytes, uint64ToBytes, utf8 } from '../bytes.js';
+import { concatBytes, equalBytes, uint64FromBytes, uint64ToBytes, utf8 } from '../bytes.js';
 import { Algorithm } from '../cose/algorithms.js';
 import type { VerifySignature } from '../cose/signature.js';
 import { webCryptoVerify } from '../cose/web-crypto-verify.js';
@@ -38,4 +38,23 @@ export async function verifyCosignature(
   if (!good)
     throw new VerificationError('checkpoint_signature_invalid', `the cosignature of ${witness.name} does not match`);
   return time;
+}
+
+/**
+ * Checks the cosignatures of given witnesses on a note and resolves with the names of those that have cosigned. One key is
+ * one witness, however often it was given, or has signed.
+ * @throws {VerificationError} `checkpoint_signature_invalid`
+ */
+export async function verifiedCosigners(
+  note: SignedNote,
+  witnesses: readonly NoteKey[],
+  verifySignature?: VerifySignature,
+): Promise<string[]> {
+  const distinct = witnesses.filter(
+    (each, place) => witnesses.findIndex((other) => equalBytes(other.publicKey, each.publicKey)) === place,
+  );
+  const names: string[] = [];
+  for (const witness of distinct)
+    if ((await verifyCosignature(note, witness, verifySignature)) !== undefined) names.push(witness.name);
+  return names;
 }

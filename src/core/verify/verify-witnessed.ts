@@ -1,13 +1,12 @@
 import { equalBytes, utf8 } from '../bytes.js';
-import type { VerifySignature } from '../cose/signature.js';
 import { VerificationError } from '../errors.js';
 import { verifyInclusion } from '../mmr/verify-inclusion.js';
 import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
 import { rfc9162RootFromInclusion } from '../rfc9162/rfc9162-root-from-inclusion.js';
 import type { EventDocument } from '../statement/event-document.js';
 import { decodeCheckpoint } from '../tlog/checkpoint.js';
-import { verifyCosignature } from '../tlog/cosignature.js';
-import { decodeNote, type NoteKey, type SignedNote } from '../tlog/signed-note.js';
+import { verifiedCosigners } from '../tlog/cosignature.js';
+import { decodeNote, type NoteKey } from '../tlog/signed-note.js';
 import { decodeTlogProof } from '../tlog/tlog-proof.js';
 import type { InclusionProof, WitnessProof } from './claim.js';
 import { covering } from './covered-bytes.js';
@@ -47,21 +46,6 @@ export interface Witnessed {
   readonly proofs: readonly [InclusionProof, WitnessProof];
 }
 
-/** One key is one witness, however often it was given, or has signed. */
-async function cosigners(
-  note: SignedNote,
-  witnesses: readonly NoteKey[],
-  verifySignature: VerifySignature | undefined,
-): Promise<string[]> {
-  const distinct = witnesses.filter(
-    (each, place) => witnesses.findIndex((other) => equalBytes(other.publicKey, each.publicKey)) === place,
-  );
-  const names: string[] = [];
-  for (const witness of distinct)
-    if ((await verifyCosignature(note, witness, verifySignature)) !== undefined) names.push(witness.name);
-  return names;
-}
-
 /**
  * Checks that witnesses have seen the state of a log that holds an event: the event's leaf lies under the seal's peaks, a
  * trusted key sealed them, the seal is an entry under the checkpoint, and enough of the given witnesses cosigned that. With
@@ -85,7 +69,7 @@ export async function verifyWitnessed(
     throw new VerificationError('log_mismatch', `the checkpoint is of the log "${origin}", not of "${trust.origin}"`);
   if (!equalBytes(rfc9162RootFromInclusion(rfc9162Leaf(witnessed.seal), index, size, path), root))
     throw new VerificationError('inclusion_path_invalid', 'the cosigned checkpoint does not cover the seal');
-  const by = await cosigners(note, trust.witnesses, trust.verifySignature);
+  const by = await verifiedCosigners(note, trust.witnesses, trust.verifySignature);
   if (by.length < trust.quorum)
     throw new VerificationError(
       'witness_quorum_missing',
