@@ -16,6 +16,7 @@ const TOKEN_COMMANDS = [
 ];
 const ISSUER_COMMAND = `ISSUER=$(node -p '"did:web:127.0.0.1%3A8080:archivist:v1:didweb:" + require("./data/credentials.json").tenant_identity.slice(7)')`;
 const SEALED_WITHIN_MS = 60_000;
+const STORED_WITHIN_MS = 30_000;
 
 interface EventPage {
   readonly events: readonly { readonly identity: string }[];
@@ -61,14 +62,12 @@ async function capture(service: ThrowAwayService, folder: string, name: string):
   const document = await readFile(join(SAMPLES, `${name}.vcon.json`));
   await writeFile(join(folder, `${name}.vcon.json`), document);
   const target = '/operations/vcon_created?chain=demo&link=evidence_created';
-  const answer = await fetch(service.pluginUrl + target, { method: 'POST', body: new Uint8Array(document) });
-  if (!answer.ok) throw new Error(`the plugin answered ${answer.status}`);
-  const { subject } = (await answer.json()) as { subject: string };
+  const subject = await withProgress(`${name}: waiting for the plugin`, post(service.pluginUrl + target, document));
   const statement = await withProgress(`${name}: waiting for the seal`, evidence(service, subject));
   await writeFile(join(folder, `${name}.cose`), statement);
   say(`   ${name}.vcon.json  →  ${name}.cose   ${subject}`);
   if (name !== FILES[0]) return [];
-  const search = `/archivist/v2/assets/-/events?event_attributes.subject=${subject}&event_attributes.vcon_operation=vcon_created`;
+  const search = createdEvents(subject);
   return [
     ...TOKEN_COMMANDS,
     `curl --data-binary @${shown(folder, `${name}.vcon.json`)} 'http://127.0.0.1:8081${target}'`,
@@ -78,10 +77,34 @@ async function capture(service: ThrowAwayService, folder: string, name: string):
 }
 
 /**
+ * The vCon's subject, once the plugin has stored the operation. It refuses a vCon, or closes the connection, if its queue
+ * is not quick enough; on a busy machine that is so for a moment.
+ */
+async function post(url: string, document: Uint8Array): Promise<string> {
+  for (const until = Date.now() + STORED_WITHIN_MS; ; ) {
+    const answer = await fetch(url, { method: 'POST', body: new Uint8Array(document) }).catch(causeOf);
+    if (answer instanceof Response && answer.ok) return ((await answer.json()) as { subject: string }).subject;
+    const why = answer instanceof Response ? `answered ${answer.status}` : `did not answer: ${answer.message}`;
+    if (Date.now() > until) throw new Error(`the plugin ${why}`);
+    await new Promise((wake) => setTimeout(wake, 500));
+  }
+}
+
+/** What a failed fetch has to say is in its cause. */
+function causeOf(error: Error): Error {
+  return error.cause instanceof Error ? error.cause : error;
+}
+
+/** Where the events that a vCon was created are listed. */
+function createdEvents(subject: string): string {
+  return `/archivist/v2/assets/-/events?event_attributes.subject=${subject}&event_attributes.vcon_operation=vcon_created`;
+}
+
+/**
  * The event's transparent statement; retries until the logs are sealed, because before that it is 404 with Retry-After.
  */
 async function evidence(service: ThrowAwayService, subject: string): Promise<Uint8Array> {
-  const query = `/archivist/v2/assets/-/events?event_attributes.subject=${encodeURIComponent(subject)}`;
+  const query = createdEvents(subject);
   for (const until = Date.now() + SEALED_WITHIN_MS; Date.now() < until; ) {
     const { events } = (await (await service.read(query)).json()) as EventPage;
     const statement = events[0] && (await service.read(`/archivist/v2/${events[0].identity}/transparent-statement`));
