@@ -73,7 +73,7 @@ export async function openApi3Document(groups: readonly RouteGroup[], about: Des
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: about.publicUrl }],
-    tags: groups.map(({ name, title }) => ({ name: title, description: `/archivist/${name}` })),
+    tags: groups.map(({ title, routes }) => ({ name: title, description: commonPath(routes) })),
     paths,
     components: {
       schemas: { ...named, Error: errorSchema(), ...refusalSchemas(groups) },
@@ -87,6 +87,13 @@ export async function openApi3Document(groups: readonly RouteGroup[], about: Des
       },
     },
   };
+}
+
+/** What the paths of these routes begin with. */
+function commonPath(routes: readonly Route[]): string {
+  const [first = [], ...others] = routes.map(({ path }) => documentPath(path).split('/'));
+  const differs = first.findIndex((segment, place) => others.some((each) => each[place] !== segment));
+  return (differs < 0 ? first : first.slice(0, differs)).join('/') || '/';
 }
 
 function errorSchema(): Json {
