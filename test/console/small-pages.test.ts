@@ -105,7 +105,7 @@ describe.skipIf(!chromiumPath)('small pages in a browser', { timeout: 180_000 },
       'an unknown organisation',
       '/console/sign-in?tenancy=nobody',
       'Sign in',
-      'No tenancy of this name',
+      'No tenancy with this domain or id',
       async () => {},
     ],
     [

@@ -38,7 +38,7 @@ function signInRoute(deps: SignInDeps): Route {
     handle: ({ request, query }) =>
       onPage(async () => {
         const provider = await chooseProvider(deps, query.tenancy);
-        if (!provider) return { status: 200, ...askForTenancy(query.tenancy !== undefined) };
+        if (!provider) return { status: 200, ...askForTenancy(query.tenancy) };
         const question = await askFirst(deps, request, { provider, action: 'sign-in', query });
         return question ?? redirect(await beginSignIn(deps, provider, { returnTo: query.return_to }));
       }),
@@ -173,7 +173,9 @@ async function onPage(work: () => Promise<Reply>, { title, next } = NOT_SIGNED_I
     return await work();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const page = pageReply(title, [`<p>${escaped(error.description)}</p>`, `<p>${next}</p>`]);
+    // Where nobody can sign in yet, a link to the sign-in leads nowhere.
+    const rest = error.code === 'conflict' ? [] : [`<p>${next}</p>`];
+    const page = pageReply(title, [`<p>${escaped(error.description)}</p>`, ...rest]);
     return { status: error.status, ...page, headers: error.headers };
   }
 }
@@ -194,15 +196,16 @@ function redirect({ location, cookies }: Redirect): Reply {
   };
 }
 
-function askForTenancy(unknown: boolean): Pick<Reply, 'bytes' | 'contentType'> {
+/** @param unknown what was asked for, and is no tenancy where people can sign in */
+function askForTenancy(unknown = ''): Pick<Reply, 'bytes' | 'contentType'> {
   return pageReply('Sign in', [
     ...(unknown
       ? [
-          '<p>No tenancy of this name has an identity provider. An Owner sets one; for a first look, the operator starts the service again and opens the link that it prints.</p>',
+          '<p>No tenancy with this domain or id has an identity provider. An Owner sets one; for a first look, the operator starts the service again and opens the link that it prints.</p>',
         ]
       : []),
     '<form method="get" action="sign-in">',
-    '<p><label>Tenancy, or the domain of your organisation: <input name="tenancy" required maxlength="300"></label>',
+    `<p><label>The verified domain of your organisation, or the id of its tenancy: <input name="tenancy" value="${escaped(unknown)}" required maxlength="300"></label>`,
     '<button>Sign in</button></p></form>',
   ]);
 }
