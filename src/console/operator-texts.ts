@@ -74,7 +74,7 @@ export const OPERATOR_TEXTS = {
     message: 'Message (optional)',
     send: 'Send the invite',
     sent: (email: string) =>
-      `The invite for ${email} is made. The service has sent it by e-mail; one without a mail server (SMTP_URL) has written the e-mail to a file, which its log names. The link works once, for seven days.`,
+      `The invite for ${email} is made. It was sent by e-mail, or, if the service has no mail server (SMTP_URL), written to a file that its log names. The link works once, for seven days.`,
   },
   audit: {
     title: 'Security audit',
@@ -157,6 +157,7 @@ export const OPERATOR_TEXTS = {
       queue: 'Queue',
       disk: 'Disk',
       sequencers: 'Sequencers, which put events in their logs',
+      backlog: 'Entries that wait for their logs',
       logs: 'Logs',
       chain: 'Chain of blocks',
       keys: 'Keys',
