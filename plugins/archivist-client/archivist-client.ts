@@ -18,7 +18,7 @@ export interface ServiceKeys {
 
 /** The part of the archivist interface that delivery uses. Each call throws `EventRefused` or `DeliverLater`. */
 export interface ArchivistClient {
-  /** Identity of the asset with this subject, if there is one that this client can see. */
+  /** Identity of the asset of this vCon, if its own tenancy has one that is not public. */
   findAsset(subject: string): Promise<string | undefined>;
   /** Creates the asset of a subject, or finds the one that a concurrent worker has created. */
   createAsset(subject: string): Promise<string>;
