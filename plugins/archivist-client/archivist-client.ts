@@ -32,7 +32,7 @@ export interface ArchivistClient {
   transparentStatement(eventIdentity: string): Promise<Uint8Array>;
   /** The current public keys of the service. */
   serviceKeys(): Promise<ServiceKeys>;
-  /** Attributes of the newest events about a subject, on any asset that this client can see; at most 100. */
+  /** Attributes of the newest events about a subject that are of this client's own tenancy; at most 100. */
   eventsAbout(subject: string): Promise<readonly EventAttributes[]>;
   /** Tells the service how capture stands, in place of what was told before. */
   reportCapture(report: CaptureReport): Promise<void>;
