@@ -18,7 +18,7 @@ export interface ServiceKeys {
 
 /** The part of the archivist interface that delivery uses. Each call throws `EventRefused` or `DeliverLater`. */
 export interface ArchivistClient {
-  /** Identity of the asset with this subject, if there is one that this client can see. */
+  /** Identity of the asset of this vCon, if its own tenancy has one that is not public. */
   findAsset(subject: string): Promise<string | undefined>;
   /** Creates the asset of a subject, or finds the one that a concurrent worker has created. */
   createAsset(subject: string): Promise<string>;
@@ -32,7 +32,7 @@ export interface ArchivistClient {
   transparentStatement(eventIdentity: string): Promise<Uint8Array>;
   /** The current public keys of the service. */
   serviceKeys(): Promise<ServiceKeys>;
-  /** Attributes of the newest events about a subject, on any asset that this client can see; at most 100. */
+  /** Attributes of the newest events about a subject that are of this client's own tenancy; at most 100. */
   eventsAbout(subject: string): Promise<readonly EventAttributes[]>;
   /** Tells the service how capture stands, in place of what was told before. */
   reportCapture(report: CaptureReport): Promise<void>;

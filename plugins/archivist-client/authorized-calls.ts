@@ -3,6 +3,7 @@ import { createAccessToken } from './access-token.js';
 import { failureOf } from './delivery-failure.js';
 import { readIdentity, readJson } from './read-response.js';
 import { sendRequest } from './send-request.js';
+import { tenancyOfToken } from './token-tenancy.js';
 
 /** A request to the service. */
 interface Call {
@@ -22,6 +23,8 @@ export interface AuthorizedCalls {
   answer<Body>(call: Call): Promise<Body>;
   /** The identity of what the call has created. */
   create(call: Call): Promise<string>;
+  /** The application's own tenancy, as `tenant_identity` has it; undefined if its token does not say. */
+  tenancy(): Promise<string | undefined>;
 }
 
 interface CallingParts {
@@ -57,8 +60,10 @@ export function createAuthorizedCalls(parts: CallingParts): AuthorizedCalls {
     send: (form) => send('token', '/archivist/iam/v1/appidp/token', { method: 'POST', body: form }),
   });
 
+  let own: string | undefined;
   async function respond(call: Call): Promise<Response> {
     const bearer = await token.get();
+    own ??= tenancyOfToken(bearer);
     let response = await attempt(call, bearer);
     if (response.status === 401) {
       await response.body?.cancel();
@@ -73,5 +78,9 @@ export function createAuthorizedCalls(parts: CallingParts): AuthorizedCalls {
     respond,
     answer: async (call) => readJson(await respond(call), call.what),
     create: async (call) => readIdentity(await respond(call), call.what),
+    async tenancy() {
+      own ??= tenancyOfToken(await token.get());
+      return own;
+    },
   };
 }

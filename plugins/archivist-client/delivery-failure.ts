@@ -16,11 +16,14 @@ export class DeliverLater extends Error {
   readonly retryAfterMs: number | undefined;
   /** Of the response, if there was one. */
   readonly status: number | undefined;
+  /** The service itself answered so, and not a proxy before it. */
+  readonly isOfService: boolean;
 
-  constructor(message: string, retryAfterMs?: number, status?: number) {
+  constructor(message: string, retryAfterMs?: number, status?: number, isOfService = false) {
     super(message);
     this.retryAfterMs = retryAfterMs;
     this.status = status;
+    this.isOfService = isOfService;
   }
 }
 
@@ -80,7 +83,7 @@ export function failureFrom(
   const isOfService = typeof body?.error === 'string' || typeof body?.code === 'number';
   return isOfService && REFUSALS.includes(status)
     ? new EventRefused(status, reason)
-    : new DeliverLater(reason, retryAfterMs, status);
+    : new DeliverLater(reason, retryAfterMs, status, isOfService);
 }
 
 /** The wait in a Retry-After header (RFC 9110 section 10.2.3), as seconds or a date, in milliseconds. */

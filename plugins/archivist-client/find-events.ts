@@ -1,8 +1,11 @@
 import type { EventAttributes } from '../operation/operation-event.js';
 import type { AuthorizedCalls } from './authorized-calls.js';
+import { DeliverLater } from './delivery-failure.js';
 
-/** Events about a subject that are read. */
+/** Events about a subject that are returned. */
 const MOST_ABOUT = 100;
+/** Bounds what somebody costs who shares many events about it. */
+const MOST_PAGES = 50;
 const WHAT = 'event look-up';
 
 interface Page<Event> {
@@ -10,22 +13,29 @@ interface Page<Event> {
   readonly next_page_token?: string;
 }
 
-/** Attributes of the newest events about a subject, on any asset that this client can see; at most 100. */
+interface FoundEvent {
+  readonly tenant_identity?: string;
+  readonly event_attributes?: EventAttributes;
+}
+
+/**
+ * Attributes of the newest events about a subject that are of the client's own tenancy, on any of its assets that it may
+ * see; at most 100. What other organisations share says nothing about what this one recorded.
+ * @throws {DeliverLater} also when the token does not name the tenancy
+ */
 export async function eventsAbout(calls: AuthorizedCalls, subject: string): Promise<readonly EventAttributes[]> {
+  const own = await calls.tenancy();
+  if (own === undefined) throw new DeliverLater(`${WHAT}: the token does not name the tenancy`);
   const found: EventAttributes[] = [];
+  const query = new URLSearchParams({ 'event_attributes.subject': subject, page_size: `${MOST_ABOUT}` });
   // A page of large events is shorter than its page_size.
-  for (let next = ''; ; ) {
-    const pageSize = `${MOST_ABOUT - found.length}`;
-    const query = new URLSearchParams({ 'event_attributes.subject': subject, page_size: pageSize });
-    if (next !== '') query.set('page_token', next);
-    const page = await calls.answer<Page<{ event_attributes?: EventAttributes }>>({
-      what: WHAT,
-      path: `/archivist/v2/assets/-/events?${query}`,
-    });
-    found.push(...(page.events ?? []).map(({ event_attributes }) => event_attributes ?? {}));
-    next = page.next_page_token ?? '';
-    if (next === '' || found.length >= MOST_ABOUT) return found;
+  for (let pages = 0; pages < MOST_PAGES && found.length < MOST_ABOUT; pages++) {
+    const page = await calls.answer<Page<FoundEvent>>({ what: WHAT, path: `/archivist/v2/assets/-/events?${query}` });
+    for (const event of page.events ?? []) if (event.tenant_identity === own) found.push(event.event_attributes ?? {});
+    if (!page.next_page_token) break;
+    query.set('page_token', page.next_page_token);
   }
+  return found.slice(0, MOST_ABOUT);
 }
 
 /** Identity of an event of the asset with all these attributes. */

@@ -1,6 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import type { ArchivistClient } from '../archivist-client/archivist-client.js';
-import { EventRefused } from '../archivist-client/delivery-failure.js';
+import { DeliverLater, EventRefused } from '../archivist-client/delivery-failure.js';
 import type { OperationJob } from '../operation/operation-job.js';
 
 /** Tenancy and subject → identity of the asset. Assets are never deleted, so entries stay valid. */
@@ -19,13 +19,22 @@ function cacheKey({ tenancy = '', subject }: OperationJob): string {
   return `${tenancy} ${subject}`;
 }
 
-async function assetOf(client: ArchivistClient, cache: AssetCache, job: OperationJob): Promise<string> {
-  const { subject } = job;
-  const known = cache.get(cacheKey(job));
-  if (known) return known;
-  const identity = (await client.findAsset(subject)) ?? (await client.createAsset(subject));
-  cache.set(cacheKey(job), identity);
-  return identity;
+/** Why the service does not let the plugin record on an asset that it found: it may only read it, or no longer. */
+function isRefusedThere(error: unknown): boolean {
+  if (error instanceof EventRefused) return error.status === 404;
+  return error instanceof DeliverLater && error.isOfService && error.status === 403;
+}
+
+/** Records on this asset. An operation that stands there already resolves with its event. */
+async function recordOn(client: ArchivistClient, asset: string, jobId: string, job: OperationJob): Promise<string> {
+  try {
+    return await client.recordEvent(asset, job, jobId);
+  } catch (error) {
+    if (!(error instanceof EventRefused && error.status === 422)) throw error;
+    const earlier = await recordedEarlier(client, asset, job);
+    if (earlier === undefined) throw error;
+    return earlier;
+  }
 }
 
 /**
@@ -39,20 +48,27 @@ export async function deliverOperation(
   jobId: string,
   job: OperationJob,
 ): Promise<string> {
-  const cached = cache.has(cacheKey(job));
-  const asset = await assetOf(client, cache, job);
+  const { subject } = job;
+  const create = async (): Promise<string> => {
+    const created = await client.createAsset(subject);
+    cache.set(cacheKey(job), created);
+    return created;
+  };
+  const cached = cache.get(cacheKey(job));
+  const known = cached ?? (await client.findAsset(subject));
+  if (known === undefined) return recordOn(client, await create(), jobId, job);
+  cache.set(cacheKey(job), known);
   try {
-    return await client.recordEvent(asset, job, jobId);
+    return await recordOn(client, known, jobId, job);
   } catch (error) {
-    if (!(error instanceof EventRefused)) throw error;
-    if (error.status === 404 && cached) {
-      // The cached asset no longer exists in the service: it has another or a restored database.
-      cache.delete(cacheKey(job));
-      return client.recordEvent(await assetOf(client, cache, job), job, jobId);
-    }
-    const earlier = error.status === 422 ? await recordedEarlier(client, asset, job) : undefined;
-    if (earlier === undefined) throw error;
-    return earlier;
+    if (!isRefusedThere(error)) throw error;
+    cache.delete(cacheKey(job));
+    // A remembered asset is gone when the service has another or a restored database, which may have one of its own.
+    const found = cached === undefined ? undefined : await client.findAsset(subject);
+    const other = found === undefined || found === known ? await create() : found;
+    if (other === known && error instanceof DeliverLater) throw error;
+    cache.set(cacheKey(job), other);
+    return recordOn(client, other, jobId, job);
   }
 }
 

@@ -14,7 +14,7 @@ export interface CaptureGaps {
   readonly eventWithoutLeaving: readonly string[];
 }
 
-/** The attributes of the service's events about a vCon, as far as the plugin may see them. */
+/** The attributes of the events about a vCon that the plugin's own tenancies have, as far as it may see them. */
 export type EventsAbout = (uuid: string) => Promise<readonly EventAttributes[]>;
 
 /** Time for a chain to finish and a record to arrive. */

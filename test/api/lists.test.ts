@@ -152,14 +152,27 @@ describe('a token', () => {
     ] as const) {
       const first = await read(path, `page_size=1&${filter}`);
       const token = encodeURIComponent(tokenOf(first));
-      const rest = await read(path, `page_token=${token}`);
+      const rest = await read(path, `page_size=2&page_token=${token}`);
       const shown = [...entriesOf(first), ...entriesOf(rest)].map((entry) => (entry[key] as { name: string }).name);
       expect([path, shown]).toEqual([path, made]);
-      const beside = entriesOf(await read(path, `page_token=${token}&${filter}`));
+      const beside = entriesOf(await read(path, `page_size=2&page_token=${token}&${filter}`));
       expect(beside.map(nameOf)).toEqual(entriesOf(rest).map(nameOf));
       const other = await running.owner.get(`${path}?page_token=${token}&order_by=DEFAULT`);
       expect([other.status, other.json['description']]).toEqual([400, expect.stringMatching(/^page_token: /)]);
     }
+  });
+
+  it('carries the page size of its query, unless another is asked for beside it', async () => {
+    const sizeOf = async (path: string, query: string) => entriesOf(await read(path, query)).length;
+    for (let count = 0; count < 4; count += 1)
+      await running.owner.post('/archivist/v2/assets', { attributes: { sized: 'yes' } });
+    const path = '/archivist/v2/assets';
+    const first = await read(path, 'page_size=1&attributes.sized=yes');
+    const token = encodeURIComponent(tokenOf(first));
+    const second = await read(path, `page_token=${token}`);
+    expect(entriesOf(second)).toHaveLength(1);
+    expect(await sizeOf(path, `page_token=${encodeURIComponent(tokenOf(second))}`)).toBe(1);
+    expect(await sizeOf(path, `page_size=2&page_token=${token}`)).toBe(2);
   });
 
   it('is of no use to another caller', async () => {

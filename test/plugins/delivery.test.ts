@@ -10,6 +10,7 @@ import {
   report,
   startRig,
 } from './plugin-rig.js';
+import { SCRIPTED_TENANCY, scriptedToken } from './scripted-archivist.js';
 
 const TARGET = '/operations/vcon_created?chain=main&link=evidence_created';
 
@@ -53,7 +54,7 @@ describe.each(ENGINES)('delivery, queue on %s', (engine) => {
     const events = archivist.seenAt('event');
     expect(events).toHaveLength(2);
     expect(events[0]!.headers['idempotency-key']).toBe(job);
-    expect(events[0]!.headers['authorization']).toBe('Bearer token-1');
+    expect(events[0]!.headers['authorization']).toBe(`Bearer ${scriptedToken(1)}`);
     expect(JSON.parse(events[0]!.body)).toMatchObject({
       operation: 'Record',
       behaviour: 'RecordEvidence',
@@ -68,7 +69,8 @@ describe.each(ENGINES)('delivery, queue on %s', (engine) => {
 
   it('uses the asset that the look-up finds', async () => {
     const identity = 'assets/00000000-0000-4000-8000-00000000000f';
-    rig.archivist.script('asset look-up', { status: 206, body: { assets: [{ identity }] } });
+    const found = { identity, tenant_identity: SCRIPTED_TENANCY, public: false };
+    rig.archivist.script('asset look-up', { status: 206, body: { assets: [found] } });
     const { job, subject } = await capture();
     await inState(job, 'completed');
     expect(rig.archivist.seenAt('asset')).toHaveLength(0);
@@ -83,8 +85,8 @@ describe.each(ENGINES)('delivery, queue on %s', (engine) => {
     await inState((await capture()).job, 'completed');
     expect(rig.archivist.seenAt('token')).toHaveLength(2);
     expect(rig.archivist.seenAt('event').map(({ headers }) => headers['authorization'])).toEqual([
-      'Bearer token-1',
-      'Bearer token-2',
+      `Bearer ${scriptedToken(1)}`,
+      `Bearer ${scriptedToken(2)}`,
     ]);
     rig.archivist.script('event', { status: 401 }, { status: 401 });
     await inState((await capture()).job, 'completed');

@@ -29,6 +29,14 @@ export interface ScriptedArchivist {
   close(): Promise<void>;
 }
 
+export const SCRIPTED_TENANCY = 'tenant/00000000-0000-4000-8000-00000000000a';
+
+/** The token that the peer gives at this request for one. */
+export function scriptedToken(count: number): string {
+  const claims = Buffer.from(JSON.stringify({ jit_tenant_id: SCRIPTED_TENANCY })).toString('base64url');
+  return `token-${count}.${claims}.signature`;
+}
+
 function endpointOf(method: string, path: string): Endpoint {
   if (path.startsWith('/archivist/iam/')) return 'token';
   if (path === '/archivist/v1/capture_reports') return 'capture report';
@@ -44,7 +52,7 @@ export async function startScriptedArchivist(): Promise<ScriptedArchivist> {
   let tokens = 0;
 
   function healthy(endpoint: Endpoint, expiresIn: number): unknown {
-    if (endpoint === 'token') return { access_token: `token-${++tokens}`, expires_in: expiresIn };
+    if (endpoint === 'token') return { access_token: scriptedToken(++tokens), expires_in: expiresIn };
     if (endpoint === 'asset look-up') return { assets: [], next_page_token: '' };
     if (endpoint === 'event look-up') return { events: [], next_page_token: '' };
     if (endpoint === 'capture report') return {};

@@ -30,7 +30,7 @@ const PAGE_PARAMETERS = {
     .meta({
       type: 'integer',
       minimum: 1,
-      description: `Entries per page, at most ${RESULT_LIMIT}; default ${DEFAULT_PAGE_SIZE}`,
+      description: `Entries per page, at most ${RESULT_LIMIT}; default ${DEFAULT_PAGE_SIZE}, or as before with a page_token`,
     }),
   page_token: z.string().optional().meta({ description: '`next_page_token` of the previous page' }),
 };
@@ -68,29 +68,39 @@ function filterMeta(name: string, values: readonly string[] | undefined): Record
 }
 
 /**
- * Reads a list's query. A page token contains the filters of its first page; the request may repeat the same filters.
+ * Reads a list's query. A page token contains the filters of its first page and the size of the last one. The request may repeat the same
+ * filters, and ask for another size.
  * @param list names list and caller, so that a token of one list is refused by another
  * @throws {ApiError} bad_request naming the parameter
  */
 export function readListQuery(query: Readonly<Record<string, unknown>>, list: string, tokens: PageTokens): ListQuery {
   const filters = readFilters(query);
-  const pageSize = readPageSize(single(query['page_size'], 'page_size'));
+  const asked = readPageSize(single(query['page_size'], 'page_size'));
   const token = single(query['page_token'], 'page_token');
-  if (token === undefined || token === '') return { filters, pageSize };
+  if (token === undefined || token === '') return { filters, pageSize: asked ?? DEFAULT_PAGE_SIZE };
   const page = openToken(token, list, tokens);
   if (filters.length > 0 && JSON.stringify(filters) !== JSON.stringify(page.filters)) {
     throw otherList();
   }
+  // A token of an earlier version has no size.
+  const pageSize = asked ?? page.pageSize ?? DEFAULT_PAGE_SIZE;
   return { filters: page.filters, pageSize, after: page.after };
 }
 
 /** The token of the page that follows this id. */
 export function nextPageToken(list: string, query: ListQuery, lastId: string, tokens: PageTokens): string {
-  return tokens.seal({ list, filters: query.filters, after: lastId });
+  return tokens.seal({ list, filters: query.filters, pageSize: query.pageSize, after: lastId });
 }
 
-function openToken(token: string, list: string, tokens: PageTokens): { filters: Filters; after: string } {
-  const page = tokens.open(token) as { list: string; filters: Filters; after: string };
+interface SealedPage {
+  readonly list: string;
+  readonly filters: Filters;
+  readonly pageSize?: number;
+  readonly after: string;
+}
+
+function openToken(token: string, list: string, tokens: PageTokens): SealedPage {
+  const page = tokens.open(token) as SealedPage;
   if (page.list !== list) throw otherList();
   return page;
 }
@@ -110,8 +120,8 @@ function readFilters(query: Readonly<Record<string, unknown>>): Filters {
   return filters.sort((left, right) => (left.join('=') < right.join('=') ? -1 : 1));
 }
 
-function readPageSize(text: string | undefined): number {
-  if (text === undefined || text === '') return DEFAULT_PAGE_SIZE;
+function readPageSize(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
   if (!/^\d{1,10}$/.test(text)) throw new ApiError('bad_request', 'page_size: must be a number of results');
   return Math.min(Number(text) || DEFAULT_PAGE_SIZE, RESULT_LIMIT);
 }
