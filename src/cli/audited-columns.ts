@@ -3,6 +3,8 @@ import { UNAUDITED_TABLES } from './unaudited-tables.js';
 
 const INDEX = 'an index that is derived from other columns';
 const BOOKKEEPING = 'bookkeeping of the running service';
+const TENANCY =
+  'a name for people and the wallet of anchors; evidence names tenancies by their uuid, which its logs cover';
 
 /** Every column of every table: first the tables that a log is built from or that describe a log, then all others. */
 export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
@@ -31,6 +33,40 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
       creator_issuer: 'no log holds it: it only decides whether its creator may read the event',
       searched_creator: INDEX,
       searched_type: INDEX,
+    },
+  },
+  asset_free_event_trail: { covered: ['tenant_id', 'trail_start', 'event_id'], open: {} },
+  asset: {
+    covered: [
+      'tenant_id',
+      'asset_id',
+      'origin_tenant_id',
+      'new_asset_event_id',
+      'attributes',
+      'proof_mechanism',
+      'public',
+      'tracked',
+      'owner',
+      'creator_issuer',
+      'creator_subject',
+      'created_at',
+    ],
+    open: {
+      behaviours: 'no event names them; they hide no event',
+      subject: INDEX,
+      display_type: INDEX,
+    },
+  },
+  tenancy: {
+    covered: ['tenant_id'],
+    open: {
+      kind: TENANCY,
+      display_name: TENANCY,
+      verified_domain: TENANCY,
+      wallet_address: TENANCY,
+      created_at: TENANCY,
+      disabled_at:
+        "whether its tokens are accepted; a change made through the service is in the tenancy's security audit",
     },
   },
   statement: { covered: ['tenant_id', 'event_id', 'entry'], open: {} },
@@ -175,6 +211,8 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
 
 /** Columns that are covered only in part. */
 const LIMITS = [
+  'asset.attributes: a value that no event gave the asset, and a missing attribute. An older value of an event in place of a newer one is not found, and nothing in assets with more than 10,000 events.',
+  'asset.tracked: only if the asset has no event that starts tracking, or none that stops it.',
   'signing_key: in the row of the token pepper, key_id and valid_from are not covered; each start of the service compares them with KEYS_DIR.',
   'asset_free_event.event_type, created_by and created_at_ms: for events that are older than records, only by 56 bits.',
   'leaf.idtimestamp of statement logs: only the millisecond and the order; what is signed there has no time.',

@@ -2,13 +2,12 @@ import type { AuditedTable } from './audited-table.js';
 
 const BOOKKEEPING = 'bookkeeping of the running service';
 const ACCESS = "who may do what; the security audit puts each change made through the service into the tenancy's log";
-const FOLLOWS = 'follows from the events of the asset, which are covered';
+const VERDICT = 'a judgement on an asset by its events, which are covered; it hides none of them';
 const TRUST =
   "whom a tenancy trusts at the next registration; each registration's event names the policy and the key that it was accepted by";
-const BLOB = 'no log is made of it; the hash of an attached blob is an attribute of its event, which is covered';
+const BLOB =
+  'no log is made of it; the hash of an attached blob is an attribute of its event, which is covered, but a deleted blob is not noticed';
 const OWN = "a tenancy's own settings; no log is made of them";
-const TENANCY =
-  'a name for people and the wallet of anchors; evidence names tenancies by their uuid, which its logs cover';
 const DEPLOYMENT = "which tenancies and logs are the service's; a wrong one shows as logs that are not there";
 
 function open(why: string, ...columns: readonly string[]): AuditedTable {
@@ -50,25 +49,6 @@ export const UNAUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
     'valid_from',
     'valid_until',
   ),
-  asset: open(
-    FOLLOWS,
-    'tenant_id',
-    'asset_id',
-    'origin_tenant_id',
-    'new_asset_event_id',
-    'attributes',
-    'behaviours',
-    'proof_mechanism',
-    'public',
-    'tracked',
-    'owner',
-    'creator_issuer',
-    'creator_subject',
-    'created_at',
-    'subject',
-    'display_type',
-  ),
-  asset_free_event_trail: open(BOOKKEEPING, 'tenant_id', 'trail_start', 'event_id'),
   blob: open(
     BLOB,
     'tenant_id',
@@ -96,7 +76,7 @@ export const UNAUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
   ),
   compliance_policy: open(OWN, 'tenant_id', 'policy_id', 'policy', 'created_at'),
   compliance_scan: open(BOOKKEEPING, 'tenant_id', 'policy_id', 'after_asset', 'done'),
-  compliance_verdict: open(FOLLOWS, 'tenant_id', 'policy_id', 'asset_id', 'compliant', 'due_at'),
+  compliance_verdict: open(VERDICT, 'tenant_id', 'policy_id', 'asset_id', 'compliant', 'due_at'),
   compliance_watch: open(BOOKKEEPING, 'tenant_id', 'cursor'),
   deployment: open(
     DEPLOYMENT,
@@ -178,16 +158,6 @@ export const UNAUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
     'created_at',
   ),
   subject_wallet: open(ACCESS, 'tenant_id', 'wallet_address', 'subject_id'),
-  tenancy: open(
-    TENANCY,
-    'tenant_id',
-    'kind',
-    'display_name',
-    'verified_domain',
-    'wallet_address',
-    'created_at',
-    'disabled_at',
-  ),
   tenancy_usage: open(BOOKKEEPING, 'tenant_id', 'resource', 'used'),
   tls_ca_certificate: open(ACCESS, 'tenant_id', 'certificate_id', 'display_name', 'pem', 'subject_hash', 'created_at'),
   token_epoch: open(ACCESS, 'tenant_id', 'client_id', 'epoch'),

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { auditAnchors } from '../archivist/audit/audit-anchors.js';
+import { auditAssets } from '../archivist/audit/audit-assets.js';
 import { auditChain } from '../archivist/audit/audit-chain.js';
 import { auditKeys, type KnownRoot } from '../archivist/audit/audit-keys.js';
 import { auditRegistrations } from '../archivist/audit/audit-registrations.js';
@@ -45,7 +46,7 @@ const RANGE = 1024n;
 const GENTLE_RANGE = 64n;
 
 /**
- * Rebuilds a deployment's logs, registrations, witnessed checkpoints, anchors and chain, and compares them with what is
+ * Rebuilds a deployment's logs, assets, registrations, witnessed checkpoints, anchors and chain, and compares them with what is
  * stored. Reports each fault to the context.
  */
 export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
@@ -65,6 +66,7 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
     const strays = await database.inTransaction('system', (tx) => strayRows(tx, publicLog, MOST_STRAYS));
     for (const { name, what } of strays) fault(name, what);
   });
+  await readable('assets', () => auditAssets(audited));
   await readable('statements', () => auditStatements(audited));
   await readable('registrations', () => auditRegistrations(audited));
   await readable('payload-hash registrations', () => auditPayloadHash(audited));

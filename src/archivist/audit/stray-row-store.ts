@@ -9,8 +9,8 @@ interface StrayRow {
 }
 
 /**
- * Some of the rows that no log and no registration stands behind, of what is left of a log whose row is gone, and of the
- * public statement log's entries whose row is gone: each is of an event, a registered seal or an open fork.
+ * Some of the rows that no log and no registration stands behind, of what is left of a log or a tenancy whose row is gone,
+ * and of the public statement log's entries whose row is gone: each is of an event, a registered seal or an open fork.
  */
 export async function strayRows(tx: Tx, publicLog: LogRef, limit: number): Promise<StrayRow[]> {
   return tx.query<StrayRow>(
@@ -22,6 +22,9 @@ export async function strayRows(tx: Tx, publicLog: LogRef, limit: number): Promi
      SELECT 'logs', format('tenancy %s has no log', t.tenant_id)
        FROM archivist.tenancy t
       WHERE NOT EXISTS (SELECT FROM archivist.log g WHERE g.tenant_id = t.tenant_id)
+     UNION ALL
+     SELECT 'logs', format('the row of tenancy %s is gone, and its logs are there', lost.tenant_id)
+       FROM (SELECT tenant_id FROM archivist.log EXCEPT SELECT tenant_id FROM archivist.tenancy) lost
      UNION ALL
      SELECT 'statements', format('the statement of %s is in no log and waits for none', s.event_id)
        FROM (SELECT tenant_id, event_id FROM archivist.statement
