@@ -7,6 +7,8 @@ import { misplacedEvents } from './trail-audit-store.js';
 const PAGE = 100;
 const NOTHING = '00000000-0000-0000-0000-000000000000';
 const MOST_FAULTS = 200;
+/** Each of these statements reads whole tables: with tens of millions of events, longer than a request may take. */
+const WHOLE_TABLES = { system: 'reading', settings: { statement_timeout: '10min' } } as const;
 
 /**
  * Checks the rows through which the interface finds events: the row of each asset against the events of the asset, and the
@@ -14,13 +16,13 @@ const MOST_FAULTS = 200;
  */
 export async function auditAssets(audit: DeploymentAudit): Promise<void> {
   const { database, deployment, fault } = audit;
-  const contradicted = await database.inTransaction('system', (tx) =>
+  const contradicted = await database.inTransaction(WHOLE_TABLES, (tx) =>
     contradictedAssets(tx, deployment.publicTenancy, MOST_FAULTS),
   );
   for (const { tenantId, what } of contradicted) fault(`tenant/${tenantId}`, what);
   await auditAttributes(audit);
   // A trail may hold a telephone number, so no message names it.
-  for (const { tenantId, eventId, missing } of await database.inTransaction('system', (tx) =>
+  for (const { tenantId, eventId, missing } of await database.inTransaction(WHOLE_TABLES, (tx) =>
     misplacedEvents(tx, MOST_FAULTS),
   ))
     fault(
