@@ -133,7 +133,7 @@ async function startAll(parts: ConserverLinkParts, { tenancies, tls }: Files, st
     (await Promise.all(everyClient.map((client) => client.eventsAbout(`vcon://${uuid}`)))).flat();
   const labelSecret = labelSecretOf(settings, tenancies);
   const admit = (each: CaptureOperation) => admitOperations(each, labelSecret);
-  const methods = { ...common, passages, capture: admit(capture), eventsAbout, labelSecret, observe, aheadMs };
+  const methods = { ...common, passages, capture: admit(capture), spool, eventsAbout, labelSecret, observe, aheadMs };
   await startCaptureMethods(methods, started);
 
   const receiver = await startLinkReceiver({
