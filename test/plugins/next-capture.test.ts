@@ -3,11 +3,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answerWithin } from '../../plugins/capture/answer-window.js';
 import { createCapture } from '../../plugins/capture/capture-operation.js';
 import type { Memory } from '../../plugins/memory/memory.js';
-import { openMemory } from '../../plugins/memory/open-memory.js';
+import { openMemory, reportingMemory } from '../../plugins/memory/open-memory.js';
 import { createCaptureSequence } from '../../plugins/operation/capture-sequence.js';
 import { namedOperation } from '../../plugins/operation/operation.js';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
-import { freshVcon, type OpenBackend, openBackend, silent } from './plugin-rig.js';
+import { createDiskWatch } from '../../src/platform/disk/disk-watch.js';
+import { freshVcon, type OpenBackend, openBackend, silent, startRig } from './plugin-rig.js';
 
 let open: OpenBackend;
 beforeAll(async () => {
@@ -32,3 +33,25 @@ it('a vCon is captured again while the Redis of the tap takes no note: the recei
   const [, second] = [await receive('vcon_created'), await receive('vcon_enhanced')];
   expect((await memory.read('vcons', uuid))['payload']).toBe(second.payload);
 });
+
+it.each([false, true])(
+  'while the disk is full on which the plugin remembers, every capture is refused, and health and metrics say why, not only the second of a vCon (open: %s)',
+  async (failOpen) => {
+    const memory = openMemory({ dataDir: open.folder, redisUrl: undefined }, silent);
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    // Time stands still: a report counts until the end.
+    const disk = createDiskWatch({ folders: {}, reserveBytes: 0, now: () => 0, logger: silent });
+    const rig = await startRig(open.backend, { disk, settings: { failOpen } });
+    try {
+      expect((await fetch(`${rig.url}/healthz`)).status).toBe(200);
+      const remembering = reportingMemory({ ...memory, write: () => Promise.reject(full) }, disk);
+      await expect(remembering.write('vcons', randomUUID(), { payload: 'x' })).rejects.toThrow('no space left');
+      await expect(rig.post('/operations/vcon_created', freshVcon())).rejects.toThrow();
+      const health = await fetch(`${rig.url}/healthz`);
+      expect([health.status, await health.text()]).toEqual([503, expect.stringContaining('data folder')]);
+      expect(await rig.registry.metrics()).toContain('conserver_link_disk_full{what="memory"} 1');
+    } finally {
+      await rig.close();
+    }
+  },
+);
