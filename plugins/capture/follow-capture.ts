@@ -36,7 +36,7 @@ async function retry(work: () => Promise<void>, logger: Logger): Promise<void> {
 }
 
 /** The work after a capture is final. It may be slow. It never rejects, because its failure no longer refuses the capture. */
-export interface Following {
+interface Following {
   /** The changes of consent are released, and the capture is remembered. */
   readonly remembered: Promise<void>;
   /** The completeness tap knows of it too. */
