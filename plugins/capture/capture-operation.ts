@@ -71,8 +71,9 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const [{ job, event }, ...changes] = operations;
     const fields = { ...consents.fields, ...remembered };
     const following = followCapture(remembering, ended, known, { changes, fields });
-    await within(REMEMBER_WITHIN_MS, following, 'the memory is slow').catch(() => undefined);
-    return { value: { job, subject: event.subject, payload: event.payload }, following };
+    await within(REMEMBER_WITHIN_MS, following.noted, 'the memory is slow').catch(() => undefined);
+    // The next capture needs only what is remembered of the vCon: the tap's memory may be on another Redis, and down.
+    return { value: { job, subject: event.subject, payload: event.payload }, following: following.remembered };
   }
 
   return async (ended, window = NO_HURRY) => {

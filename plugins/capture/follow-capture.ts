@@ -35,21 +35,31 @@ async function retry(work: () => Promise<void>, logger: Logger): Promise<void> {
   }
 }
 
+/** The work after a capture is final. It may be slow. It never rejects, because its failure no longer refuses the capture. */
+interface Following {
+  /** The changes of consent are released, and the capture is remembered. */
+  readonly remembered: Promise<void>;
+  /** The completeness tap knows of it too. */
+  readonly noted: Promise<void>;
+}
+
 /**
- * The work after a capture is final: releases the changes of consent, and remembers what was captured. It may be slow.
- * It never rejects, because its failure no longer refuses the capture.
+ * Releases the changes of consent and remembers what was captured, then notes it for a completeness tap.
  * @param final.changes the changes of consent that the capture holds in the queue
  * @param final.fields what is to be remembered of the vCon besides the capture
  */
-export async function followCapture(
+export function followCapture(
   parts: FollowingParts,
   ended: Ended,
   known: KnownVcon,
   final: { readonly changes: readonly HeldOperation[]; readonly fields: Fields },
-): Promise<void> {
-  await retry(async () => {
+): Following {
+  const remembered = retry(async () => {
     for (const held of final.changes) await held.release();
     await rememberCapture(parts, ended, known, final.fields);
   }, parts.logger);
-  await retry(() => noteCaptured(parts.passages, ended, known), parts.logger);
+  return {
+    remembered,
+    noted: remembered.then(() => retry(() => noteCaptured(parts.passages, ended, known), parts.logger)),
+  };
 }

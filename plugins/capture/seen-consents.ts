@@ -1,5 +1,6 @@
 import type { Fields } from '../memory/memory.js';
-import { type Consent, type ConsentChange, consentChanges, consentName } from '../operation/consent.js';
+import type { Consent } from '../operation/consent.js';
+import { type ConsentChange, consentChanges, consentName, moved } from '../operation/consent-changes.js';
 import type { Ended } from './ended.js';
 
 /** The newest state that shows consents. */
@@ -86,7 +87,7 @@ function counted(
 export function olderConsents(ended: Ended, seen: SeenConsents): ComparedConsents {
   const { consents: newest = [], past } = seen;
   const names = new Set([...past, ...newest.map(consentName)]);
-  const fresh = (ended.vcon.consents ?? []).filter((consent) => !names.has(consentName(consent)));
+  const fresh = moved(ended.vcon.consents ?? [], newest).filter((consent) => !names.has(consentName(consent)));
   const accepted = consentOperations(ended, consentChanges([], fresh), seen.changes);
   if (!seen.newest) return counted(accepted, seen, { consents: JSON.stringify([...fresh, ...newest]) });
   const gone = consentChanges(fresh, newest).filter(({ operation }) => operation === 'vcon_consent_revoked');

@@ -24,6 +24,13 @@ export interface Spool {
    * @throws {TimeLimitError} when its caller was refused in the meantime; then it is not stored
    */
   keep(ended: Ended, window?: AnswerWindow): Promise<Captured>;
+  /** Whether an operation waits. */
+  isWaiting(): Promise<boolean>;
+  /**
+   * Resolves when every operation that waited is in the queue.
+   * @throws what the queue or the memory throws; then some of them still wait
+   */
+  drained(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -82,10 +89,15 @@ export function openSpool(folder: string, capture: CaptureOperation, disk: DiskW
     }
   }
 
+  /** One after the other: a file that is created while the folder is drained is found by the next. */
+  function drainInTurn(): Promise<void> {
+    const drained = draining.then(drain);
+    draining = drained.catch(() => undefined);
+    return drained;
+  }
+
   const timer = setInterval(() => {
-    draining = draining
-      .then(drain)
-      .catch((error: unknown) => logger.warn({ err: error }, 'operations wait on the local disk'));
+    drainInTurn().catch((error: unknown) => logger.warn({ err: error }, 'operations wait on the local disk'));
   }, DRAIN_EVERY_MS);
 
   return {
@@ -106,6 +118,8 @@ export function openSpool(folder: string, capture: CaptureOperation, disk: DiskW
       }
       return { job, ...event };
     },
+    isWaiting: async () => (await waitingFiles(folder)).length > 0,
+    drained: drainInTurn,
     async close() {
       closed = true;
       clearInterval(timer);

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { isNoSpace } from '../../src/platform/disk/disk-full.js';
+import type { DiskWatch } from '../../src/platform/disk/disk-watch.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { fileMemory } from './file-memory.js';
@@ -24,6 +26,21 @@ export interface MemoryPlace {
  */
 export function openMemory({ redisUrl, dataDir }: MemoryPlace, logger: Logger, now?: () => number): Memory {
   return redisUrl ? redisMemory(redisUrl, logger) : fileMemory(join(pluginFolder(dataDir), 'memory'), now);
+}
+
+/** The same memory. When its disk, which is that of the spool, has no room for a change, the watch is told. */
+export function reportingMemory(memory: Memory, disk: Pick<DiskWatch, 'report'>): Memory {
+  return {
+    ...memory,
+    async write(...change) {
+      try {
+        await memory.write(...change);
+      } catch (error) {
+        if (isNoSpace(error)) disk.report('spool');
+        throw error;
+      }
+    },
+  };
 }
 
 /**

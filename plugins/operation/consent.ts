@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  isInteger,
   isJsonList,
   isJsonObject,
   JsonError,
@@ -17,13 +18,8 @@ export interface Consent {
   readonly granted: readonly string[];
   /** The same of what it refuses; absent if that is nothing. */
   readonly refused?: readonly string[] | undefined;
-}
-
-/** How consent changed between two states of a vCon. */
-export interface ConsentChange {
-  readonly operation: 'vcon_consent_accepted' | 'vcon_consent_revoked';
-  /** Of the attachment that changes consent, or of the one that was removed. */
-  readonly digest: string;
+  /** The index of its party, and the number of parties; absent if it names none of them, or they were not read. */
+  readonly place?: { readonly party: number; readonly of: number } | undefined;
 }
 
 const BASIS = 'lawful_basis';
@@ -49,7 +45,13 @@ function bodyObject(text: string): JsonObject | undefined {
   }
 }
 
-function consentOf(attachment: JsonValue): Consent | undefined {
+function placeOf(party: JsonValue | undefined, of: number): Pick<Consent, 'place'> {
+  if (typeof party !== 'object' || party === null || isJsonList(party) || isJsonObject(party)) return {};
+  const index = isInteger(party) ? Number(party.lexeme) : Number.NaN;
+  return index >= 0 && index < of ? { place: { party: Math.abs(index), of } } : {};
+}
+
+function consentOf(attachment: JsonValue, parties: number): Consent | undefined {
   if (!isJsonObject(attachment)) return undefined;
   if (attachment.get('purpose') !== BASIS && attachment.get('type') !== BASIS) return undefined;
   const text = bodyText(attachment.get('body'));
@@ -65,7 +67,8 @@ function consentOf(attachment: JsonValue): Consent | undefined {
     return [...new Set(named)].sort();
   };
   const refused = answered(false);
-  return { digest: sha256(text), granted: answered(true), ...(refused.length > 0 ? { refused } : {}) };
+  const place = placeOf(attachment.get('party'), parties);
+  return { digest: sha256(text), granted: answered(true), ...(refused.length > 0 ? { refused } : {}), ...place };
 }
 
 /** Whether these are few enough to be compared. */
@@ -75,54 +78,14 @@ export function areComparable(consents: readonly Consent[]): boolean {
 }
 
 /** The consents in a vCon's attachments; undefined if they are too many to be compared. */
-export function consentsOf(attachments: JsonValue | undefined): Consent[] | undefined {
+export function consentsOf(vcon: JsonObject): Consent[] | undefined {
+  const [attachments, parties] = [vcon.get('attachments'), vcon.get('parties')];
+  const of = isJsonList(parties) ? parties.length : 0;
   const consents: Consent[] = [];
   for (const attachment of isJsonList(attachments) ? attachments : []) {
-    const consent = consentOf(attachment);
+    const consent = consentOf(attachment, of);
     if (consent) consents.push(consent);
     if (consents.length > MAX_CONSENTS) return undefined;
   }
   return areComparable(consents) ? consents : undefined;
-}
-
-/** What tells one consent from another: equal bodies of two parties are two consents. */
-export const consentName = ({ digest, granted }: Consent): string => [digest, ...granted].join(' ');
-
-/** The grants that no later attachment refuses, each with the attachment that gives it. */
-function standing(consents: readonly Consent[]): Map<string, Consent> {
-  const grants = new Map<string, Consent>();
-  for (const consent of consents) {
-    for (const grant of consent.granted) grants.set(grant, consent);
-    for (const grant of consent.refused ?? []) grants.delete(grant);
-  }
-  return grants;
-}
-
-/**
- * Compares the consents of a vCon with those last seen. A new attachment that grants something accepts. A grant that stood
- * and is gone, or that a new attachment refuses, is revoked; a refusal of what was never granted changes nothing. An
- * attachment that was only moved or re-serialised by the store is the same.
- */
-export function consentChanges(before: readonly Consent[], now: readonly Consent[]): ConsentChange[] {
-  const known = new Set(before.map(consentName));
-  const fresh = now.filter((consent) => !known.has(consentName(consent)));
-  const accepted = fresh.filter((consent) => consent.granted.length > 0);
-  const granted = new Set(now.flatMap((consent) => consent.granted));
-  const grantedAnew = new Set(accepted.flatMap((consent) => consent.granted));
-  // The last that refuses it.
-  const refusals = new Map(
-    fresh.flatMap(({ digest, refused = [] }) => refused.map((grant) => [grant, digest] as const)),
-  );
-  const revoked = new Set<string>();
-  for (const [grant, { digest }] of standing(before)) {
-    if (grantedAnew.has(grant)) continue;
-    const refusal = refusals.get(grant);
-    // The revocation refers to the attachment that refuses, if there is one.
-    if (refusal) revoked.add(refusal);
-    else if (!granted.has(grant)) revoked.add(digest);
-  }
-  return [
-    ...Array.from(revoked, (digest): ConsentChange => ({ operation: 'vcon_consent_revoked', digest })),
-    ...accepted.map(({ digest }): ConsentChange => ({ operation: 'vcon_consent_accepted', digest })),
-  ];
 }

@@ -81,7 +81,7 @@ function factsOf(payload: string, inspection: VconInspection): VconFacts {
   const { form, uuid, updatedAt, createdAt, vconMember, innermostPayloadHash, document } = inspection;
   const vcon = document?.value ?? null;
   const [amended, redacted] = [predecessor(vcon, 'amended'), predecessor(vcon, 'redacted')];
-  const consents = form === 'unsigned' && isJsonObject(vcon) ? consentsOf(vcon.get('attachments')) : undefined;
+  const consents = form === 'unsigned' && isJsonObject(vcon) ? consentsOf(vcon) : undefined;
   return {
     payload,
     form,

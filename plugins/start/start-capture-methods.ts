@@ -4,9 +4,11 @@ import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { OperationMetrics } from '../capture/capture-metrics.js';
 import type { CaptureOperation } from '../capture/capture-operation.js';
+import type { Spool } from '../capture/spool.js';
 import { startKeyspaceEndings } from '../endings/keyspace-endings.js';
 import type { Memory } from '../memory/memory.js';
 import type { Observation } from '../operation/capture-sequence.js';
+import type { EndingFound } from '../operation/ending.js';
 import type { PluginSettings } from '../settings/plugin-settings.js';
 import { DEFAULT_STREAM, startStreamConsumer } from '../stream/stream-consumer.js';
 import type { EventsAbout } from '../tap/capture-gaps.js';
@@ -33,6 +35,8 @@ export async function startCaptureMethods(
     /** What was captured and what left; undefined without a tap. */
     readonly passages: Memory | undefined;
     readonly capture: CaptureOperation;
+    /** What waits on the local disk: it may be the last capture of a vCon that has ended. */
+    readonly spool: Pick<Spool, 'isWaiting' | 'drained'>;
     readonly eventsAbout: EventsAbout;
     readonly labelSecret: LabelSecret;
     readonly metrics: OperationMetrics;
@@ -47,14 +51,18 @@ export async function startCaptureMethods(
   },
   started: Closable[],
 ): Promise<void> {
-  const { settings, backend, memory, passages, capture, eventsAbout, metrics, logger, clock, clockIsWrong, observe } =
-    parts;
+  const { settings, backend, memory, passages, capture, spool, eventsAbout, metrics, logger, observe } = parts;
   const { conserverRedisUrl: url, stream = DEFAULT_STREAM, tapList: list } = settings;
   if (url === undefined) return;
   const consumer = randomUUID();
   const refused = metrics.streamRefused;
-  const ended = endingRecorder(parts);
-  const times = { clock, clockIsWrong, aheadMs: parts.aheadMs };
+  const recordEnd = endingRecorder(parts);
+  const ended = async (found: EndingFound): Promise<void> => {
+    // While it cannot be drained, the entry stays in the stream.
+    await spool.drained();
+    await recordEnd(found);
+  };
+  const times = { clock: parts.clock, clockIsWrong: parts.clockIsWrong, aheadMs: parts.aheadMs };
   started.push(await startStreamConsumer({ url, stream, consumer, capture, ended, refused, logger, ...times }));
   if (list !== undefined && passages !== undefined) {
     started.push(startEgressTap({ url, list, memory: passages, logger, observe }));
@@ -67,7 +75,7 @@ export async function startCaptureMethods(
       url,
       stream,
       logger,
-      isKnown: async (uuid) => (await memory.read('vcons', uuid))['payload'] !== undefined,
+      isKnown: async (uuid) => (await memory.read('vcons', uuid))['payload'] !== undefined || (await spool.isWaiting()),
       unknown: metrics.unknownEnding,
       unlooked: metrics.unlookedEnding,
     }),

@@ -16,7 +16,7 @@ import { openSpool } from '../capture/spool.js';
 import { spoolFolder, spoolState } from '../capture/spool-folder.js';
 import { registerSpoolMetrics } from '../capture/spool-metrics.js';
 import { deliveryState, registerDeliveryMetrics } from '../delivery/delivery-metrics.js';
-import { type MemoryPlace, openMemory, openPassages, pluginFolder } from '../memory/open-memory.js';
+import { type MemoryPlace, openMemory, openPassages, pluginFolder, reportingMemory } from '../memory/open-memory.js';
 import { createCaptureSequence } from '../operation/capture-sequence.js';
 import type { BodyLimits } from '../receiver/read-body.js';
 import type { ReceiverTls } from '../receiver/receiver.js';
@@ -104,13 +104,17 @@ async function startAll(parts: ConserverLinkParts, { tenancies, tls }: Files, st
   const rightMs = () => (clockIsWrong() ? Number.NaN : clock.now());
   registerDeliveryMetrics(registry, () => deliveryState(backend, rightMs()));
 
-  const memory = openMemory(parts.keeps, logger, () => (clockIsWrong() ? Number.NaN : Date.now()));
+  const opened = openMemory(parts.keeps, logger, () => (clockIsWrong() ? Number.NaN : Date.now()));
+  const memory = reportingMemory(opened, disk);
   started.push(memory);
   const { conserverRedisUrl: url, tapList: list } = settings;
   const passages = url && list ? openPassages(memory, backend, { url, list }, logger) : undefined;
   if (passages && passages !== memory) started.push(passages);
 
-  const room = captureRoom(disk, backend, settings.failOpen === true);
+  const room = captureRoom(disk, backend, {
+    spools: settings.failOpen === true,
+    remembersHere: parts.keeps.redisUrl === undefined,
+  });
   const { capture, withdrawn, aheadMs } = queueCapture({ backend, memory, passages, room, metrics, logger });
 
   const clients = archivistClients(settings, tenancies, clock, watchSecretExpiry({ registry, clock, logger }));
@@ -133,7 +137,7 @@ async function startAll(parts: ConserverLinkParts, { tenancies, tls }: Files, st
     (await Promise.all(everyClient.map((client) => client.eventsAbout(`vcon://${uuid}`)))).flat();
   const labelSecret = labelSecretOf(settings, tenancies);
   const admit = (each: CaptureOperation) => admitOperations(each, labelSecret);
-  const methods = { ...common, passages, capture: admit(capture), eventsAbout, labelSecret, observe, aheadMs };
+  const methods = { ...common, passages, capture: admit(capture), spool, eventsAbout, labelSecret, observe, aheadMs };
   await startCaptureMethods(methods, started);
 
   const receiver = await startLinkReceiver({

@@ -19,7 +19,9 @@ const uuid = z
   .toLowerCase();
 const digest = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');
 const digests = z.array(digest);
-const consentsSchema = z.array(z.object({ digest, granted: digests, refused: digests.optional() }));
+const index = z.number().int().nonnegative();
+const place = z.object({ party: index, of: index }).optional();
+const consentsSchema = z.array(z.object({ digest, granted: digests, refused: digests.optional(), place }));
 
 const recordSchema = z.object({
   version: z.literal('1', 'comes from a wheel version that this plugin does not support'),

@@ -12,7 +12,7 @@ import { recordEnding } from '../../plugins/endings/record-ending.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import { createCaptureSequence, streamSequence } from '../../plugins/operation/capture-sequence.js';
-import { consentChanges } from '../../plugins/operation/consent.js';
+import { consentChanges } from '../../plugins/operation/consent-changes.js';
 import type { Ending, StorageAnswer } from '../../plugins/operation/ending.js';
 import { namedOperation } from '../../plugins/operation/operation.js';
 import type { EventAttributes } from '../../plugins/operation/operation-event.js';

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type Consent, consentChanges, consentsOf } from '../../plugins/operation/consent.js';
-import { readJson } from '../../src/core/vcon/json-document.js';
+import { type Consent, consentsOf } from '../../plugins/operation/consent.js';
+import { consentChanges } from '../../plugins/operation/consent-changes.js';
+import { isJsonObject, readJson } from '../../src/core/vcon/json-document.js';
 
-const consents = (...attachments: object[]) => consentsOf(readJson(Buffer.from(JSON.stringify(attachments))).value)!;
+/** The consents of a vCon with so many parties. */
+const consentsOfParties = (parties: number, attachments: readonly object[]) => {
+  const vcon = { attachments, parties: Array.from({ length: parties }, () => ({})) };
+  const { value } = readJson(Buffer.from(JSON.stringify(vcon)));
+  if (!isJsonObject(value)) throw new Error('it is an object');
+  return consentsOf(value)!;
+};
+const consents = (...attachments: object[]) => consentsOfParties(2, attachments);
 const attachment = (party: number, body: object) => ({
   ...{ type: 'lawful_basis', party },
   body: { lawful_basis: 'consent', ...body },
@@ -39,6 +47,45 @@ describe('a change of consent', () => {
     expect(changes(before, now)).toEqual(expected);
   });
 
+  it.each<[string, [number, object[]], [number, object[]], string[]]>([
+    ['another is put before them', [2, [answer(1, true)]], [3, [answer(2, true)]], []],
+    [
+      'another is put before two with the same words',
+      [2, [answer(0, true), answer(1, true)]],
+      [3, [answer(1, true), answer(2, true)]],
+      [],
+    ],
+    [
+      'one before them is removed',
+      [3, [answer(1, true), answer(2, true)]],
+      [2, [answer(0, true), answer(1, true)]],
+      [],
+    ],
+    ['another that consents too comes', [1, [answer(0, true)]], [2, [answer(0, true), answer(1, true)]], ['accepted']],
+    [
+      'another is put before two, and one of them withdraws',
+      [2, [answer(0, true), answer(1, true)]],
+      [3, [answer(2, true)]],
+      ['revoked'],
+    ],
+    [
+      'another is put before them, and the party refuses',
+      [1, [answer(0, true)]],
+      [2, [answer(1, true), answer(1, false)]],
+      ['revoked'],
+    ],
+    [
+      'the words move farther than parties came',
+      [3, [answer(0, true)]],
+      [4, [answer(2, true)]],
+      ['revoked', 'accepted'],
+    ],
+    ['the party is none of the vCon’s', [0, [answer(0, true)]], [1, [answer(1, true)]], ['revoked', 'accepted']],
+  ])('is told from a change of the parties’ places: %s', (_change, [many, before], [manyNow, now], expected) => {
+    const found = consentChanges(consentsOfParties(many, before), consentsOfParties(manyNow, now));
+    expect(found.map(({ operation }) => operation.replace('vcon_consent_', ''))).toEqual(expected);
+  });
+
   it('refers to the attachment that refuses, and else to the one that is gone', () => {
     const [granted, refused, other] = [answer(0, true), answer(0, false), answer(1, false)].map(
       (each) => consents(each)[0]!,
@@ -48,7 +95,7 @@ describe('a change of consent', () => {
   });
 
   it('is found in moments among tens of thousands of grants and refusals', () => {
-    const many = (names: string, answered: (name: string) => Omit<Consent, 'digest'>): Consent[] =>
+    const many = (names: string, answered: (name: string) => Pick<Consent, 'granted' | 'refused'>): Consent[] =>
       Array.from({ length: 20_000 }, (_, at) => ({ digest: `${names}${at}`, ...answered(`${names}${at}`) }));
     const before = many('granted', (name) => ({ granted: [name] }));
     const refused = many('other', (name) => ({ granted: [], refused: [name] }));

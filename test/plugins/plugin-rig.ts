@@ -10,6 +10,7 @@ import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
 import type { BodyLimits } from '../../plugins/receiver/read-body.js';
 import type { PluginSettings } from '../../plugins/settings/plugin-settings.js';
 import { type ConserverLink, startConserverLink } from '../../plugins/start/start-conserver-link.js';
+import type { DiskWatch } from '../../src/platform/disk/disk-watch.js';
 import { openEmbedded } from '../../src/platform/postgres/open-embedded.js';
 import { openRedisQueues, postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
@@ -68,13 +69,14 @@ export async function startRig(
     bodyLimits?: BodyLimits;
     pace?: RetryPace;
     clockIsWrong?: () => boolean;
+    disk?: DiskWatch;
   } = {},
 ): Promise<Rig> {
   const dataDir = await mkdtemp(join(tmpdir(), 'plugin-keeps-'));
   const archivist = await startScriptedArchivist();
   const registry = new Registry();
   const link = await startConserverLink({
-    disk: unwatchedDisk(),
+    disk: changed.disk ?? unwatchedDisk(),
     settings: {
       archivistUrl: archivist.url,
       clientId: 'client',

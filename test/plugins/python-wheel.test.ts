@@ -196,6 +196,18 @@ describe.skipIf(!pythonPath)('the tracer of the wheel', () => {
     expect(said(steps)).toEqual([['vcon_enhanced', 'transcribe', uuid]]);
   });
 
+  it('records for each tracer of the configuration, also behind another one of this module', () => {
+    const uuid = randomUUID();
+    const both = (index: number) =>
+      ['own', 'auditor'].map((name) => traced([uuid, uuid], index, { name, options: { stream: name } }));
+    const changedOnce = [put(uuid), ...both(-1), put(uuid, { n: 1 }), ...both(0), ...both(2)];
+    const { entries } = driveWheel(changedOnce);
+    expect(entries.map(({ stream, fields }) => [stream, fields['link']])).toEqual([
+      ['own', 'transcribe'],
+      ['auditor', 'transcribe'],
+    ]);
+  });
+
   it('takes the state after one link for the state before the next, also where a link is left out', () => {
     const uuid = randomUUID();
     const same: [string, string] = [uuid, uuid];
@@ -416,6 +428,10 @@ describe.skipIf(!pythonPath)('what the wheel tells of a document', () => {
     'times that are numbers': stored(UUID, { created_at: 5, updated_at: null, vcon: 4 }),
     'upper case': stored(UUID.toUpperCase(), { redacted: { uuid: UUID.toUpperCase() }, amended: { uuid: 'x' } }),
     consents: stored(UUID, { attachments: [{ purpose: 'lawful_basis', body: '{"lawful_basis":"consent","x":NaN}' }] }),
+    'consents of parties that there are, and of others': stored(UUID, {
+      parties: [{}, {}],
+      attachments: [0, 1, 2, -1, true, null, '0', 'float', [0], { a: 0 }].map((party) => ({ ...consent(1), party })),
+    }).replace('"float"', '1.0'),
     'consents with lone surrogates': stored(UUID, {
       attachments: [
         '{"lawful_basis":"consent","x":"\ud800\udc00 \udc00\ud800\ud800"}',

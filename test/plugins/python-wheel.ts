@@ -19,7 +19,7 @@ export type Step =
   | { take: string }
   | { set: string; document: string }
   | { link: string; uuid: string; options?: object | null }
-  | { tracer: [string, string]; links: string[]; index: number; options?: object };
+  | { tracer: [string, string]; links: string[]; index: number; name?: string; options?: object };
 
 export interface Driven {
   readonly results: readonly { answer?: unknown; raised?: string; message?: string; ms: number }[];

@@ -68,7 +68,7 @@ def _is_encrypted(document):
     return isinstance(document.get("ciphertext"), str) and isinstance(document.get("recipients"), list)
 
 
-def _consents(attachments):
+def _consents(attachments, parties):
     """
     Digests of the attachments that give, or refuse, consent; equal each time the conserver stores them. None if they are
     too many to be compared.
@@ -91,8 +91,16 @@ def _consents(attachments):
         refused = _answered(attachment, body, False)
         if max(len(consents) + 1, len(consent["granted"]), len(refused)) > MAX_CONSENTS:
             return None
-        consents.append({**consent, "refused": refused} if refused else consent)
+        if refused:
+            consent["refused"] = refused
+        consents.append({**consent, **_place(attachment.get("party"), len(parties) if isinstance(parties, list) else 0)})
     return consents
+
+
+def _place(party, of):
+    """The index of a consent's party and the number of parties, by which one that only moved is told from another's."""
+    is_index = isinstance(party, int) and not isinstance(party, bool) and 0 <= party < of
+    return {"place": {"party": party, "of": of}} if is_index else {}
 
 
 def _answered(attachment, body, answer):
@@ -213,7 +221,8 @@ def facts_of(document, size):
     attachments = document.get("attachments")
     # A signed or an encrypted vCon shows no consents, which does not mean that there are none.
     if facts["form"] == "unsigned" and not (skimmed and len(json.dumps(attachments)) > READABLE_ATTACHMENTS_BYTES):
-        consents = _consents(attachments)
+        # The receiver does not read the parties of a document that it skims.
+        consents = _consents(attachments, None if skimmed else document.get("parties"))
         if consents is not None:
             facts["consents"] = json.dumps(consents)
     if skimmed:

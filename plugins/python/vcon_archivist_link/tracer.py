@@ -26,46 +26,55 @@ CAPTURE_MODULES = ("vcon_archivist_link", "links.webhook")
 # The hash of a vCon that is not stored. None is a state that is not known.
 ABSENT = "absent"
 
-# What this thread's chain works on: `vcon` its UUID, `hash` of what was stored when the last link ended. `seen` is the
-# last hash that the vCon had, if it is gone.
-_chain = threading.local()
+# What the chain of this thread works on, by the name of the tracer: a conserver calls each tracer of its configuration.
+_chains = threading.local()
 
 
-def _forget(vcon_uuid):
+class _Chain:
+    """What one tracer knows of a chain.
+
+    `vcon` is the UUID of the vCon, `hash` of what was stored when the last link ended. `seen` is the last hash that the
+    vCon had, if it is gone.
+    """
+
+    vcon = hash = seen = None
+
+
+def _chain_of(tracer_name):
+    return _chains.__dict__.setdefault(tracer_name, _Chain())
+
+
+def _forget(chain, vcon_uuid):
     """What is stored of this vCon is unknown until the next link has ended."""
-    if getattr(_chain, "vcon", None) != vcon_uuid:
-        _chain.seen = None
-    _chain.vcon, _chain.hash = vcon_uuid, None
+    if chain.vcon != vcon_uuid:
+        chain.seen = None
+    chain.vcon, chain.hash = vcon_uuid, None
 
 
-def _after(one, other):
+def _after(chain, one, other):
     """The vCon that a link left behind; None if the vCon before it is unknown.
 
     Conservers pass the two in either order, so the input is remembered.
     """
     if one == other:
         return one
-    before = getattr(_chain, "vcon", None)
-    if before == one:
+    if chain.vcon == one:
         return other
-    return one if before == other else None
+    return one if chain.vcon == other else None
 
 
-def _remember(vcon_uuid, vcon):
+def _remember(chain, vcon_uuid, vcon):
     if vcon is not None:
-        _chain.seen = vcon.hash
-    elif getattr(_chain, "vcon", None) != vcon_uuid:
-        _chain.seen = None
-    _chain.vcon = vcon_uuid
-    _chain.hash = ABSENT if vcon is None else vcon.hash
+        chain.seen = vcon.hash
+    elif chain.vcon != vcon_uuid:
+        chain.seen = None
+    chain.vcon = vcon_uuid
+    chain.hash = ABSENT if vcon is None else vcon.hash
 
 
-def _remembered():
+def _remembered(chain):
     """The vCon that the last link left behind, and its hash: the last one that it had, if it was gone since."""
-    before_hash = getattr(_chain, "hash", None)
-    if before_hash == ABSENT:
-        before_hash = getattr(_chain, "seen", None) or ABSENT
-    return getattr(_chain, "vcon", None), before_hash
+    return chain.vcon, (chain.seen or ABSENT) if chain.hash == ABSENT else chain.hash
 
 
 def _config():
@@ -110,11 +119,11 @@ def _was_changed(vcon_uuid, vcon, before_uuid, before_hash, named):
     return vcon is not None and (named or _follows(vcon, before_uuid))
 
 
-def _trace(vcon_uuid, links, link_index, opts):
+def _trace(chain, vcon_uuid, links, link_index, opts):
     link_name = links[link_index]
-    before_uuid, before_hash = _remembered()
+    before_uuid, before_hash = _remembered(chain)
     vcon = read(vcon_uuid)
-    _remember(vcon_uuid, vcon)
+    _remember(chain, vcon_uuid, vcon)
     operations = opts.get("operations") or {}
     usual = opts.get("vcon_operation") or DEFAULT_OPERATION
     operation = operations.get(link_name, usual)
@@ -163,16 +172,17 @@ def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
     the other options say is recorded.
     """
     before_first = link_index == BEFORE_FIRST_LINK
-    vcon_uuid = in_vcon_uuid if before_first else _after(in_vcon_uuid, out_vcon_uuid)
+    chain = _chain_of(tracer_name)
+    vcon_uuid = in_vcon_uuid if before_first else _after(chain, in_vcon_uuid, out_vcon_uuid)
     try:
         opts = _right_options(opts or {}, tracer_name)
         if before_first:
-            _forget(None)
-            _remember(vcon_uuid, read(vcon_uuid))
+            _forget(chain, None)
+            _remember(chain, vcon_uuid, read(vcon_uuid))
         elif vcon_uuid is None:
-            _forget(None)
+            _forget(chain, None)
         else:
-            _trace(vcon_uuid, links, link_index, opts)
+            _trace(chain, vcon_uuid, links, link_index, opts)
     except Exception:
-        _forget(vcon_uuid)
+        _forget(chain, vcon_uuid)
         logger.exception("tracer %s does not know whether a link changed the vCon", tracer_name)

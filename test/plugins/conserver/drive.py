@@ -1,7 +1,7 @@
 """Calls the wheel as a conserver does: steps in on standard input, what came of each out.
 
 A step is {"set": uuid, "document": text}, {"take": uuid}: out of Redis, {"link": name, "uuid": uuid, "options": ...},
-{"tracer": [in, out], "links": [...], "index": n, "options": ...}, {"hook": uuid}, {"ask": uuid}, {"within": seconds}: so long a storage may take,
+{"tracer": [in, out], "links": [...], "index": n, "name": text, "options": ...}, {"hook": uuid}, {"ask": uuid}, {"within": seconds}: so long a storage may take,
 {"look": n}: looks until n reasons were taken, {"beat": true}: writes the heartbeat, {"configure": config}, {"configure_later": config, "seconds": s}, {"as_nobody": true}, {"work": seconds}: imports the module that looks, and lives so long, or
 {"store": name, "uuid": uuid} and {"drop": name, "uuid": uuid}: a storage's own save and delete.
 """
@@ -86,7 +86,7 @@ def perform(step):
     if "drop" in step:
         return storage_of(step["drop"]).delete(step["uuid"])
     before, after = step["tracer"]
-    return tracer.run(before, after, "evidence", step["links"], step["index"], step.get("options"))
+    return tracer.run(before, after, step.get("name", "evidence"), step["links"], step["index"], step.get("options"))
 
 
 results = []

@@ -1,0 +1,73 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { emptyRedis } from '../support/own-redis.js';
+import { redisUrl } from '../support/prerequisites.js';
+import { eventually, freshVcon, type OpenBackend, openBackend, type Rig, report, startRig } from './plugin-rig.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+describe.skipIf(!redisUrl)('the end of a vCon whose last capture waits on the local disk', () => {
+  let open: OpenBackend;
+  let redis: Redis;
+  let rig: Rig;
+  let away: boolean;
+  const stream = `stream-${randomUUID()}`;
+
+  beforeAll(async () => {
+    open = await openBackend('embedded');
+  });
+  beforeEach(async () => {
+    away = false;
+    const url = await emptyRedis();
+    redis = new Redis(url);
+    // It takes no capture while it is away, and an end at any time: so the order is the plugin's own.
+    const queue: QueueBackend['queue'] = (name) =>
+      new Proxy<Queue>(open.backend.queue(name), {
+        get: (target, member) =>
+          away && member === 'addBulk' ? () => Promise.reject(new Error('away')) : Reflect.get(target, member),
+      });
+    const settings = { failOpen: true, conserverRedisUrl: url, stream, endings: true, receipts: false };
+    rig = await startRig({ ...open.backend, queue }, { settings });
+  });
+  afterEach(async () => {
+    await rig.close();
+    redis.disconnect();
+  });
+  afterAll(() => open.close());
+
+  const recorded = (uuid: string) =>
+    rig.archivist
+      .seenAt('event')
+      .map(({ body }) => (JSON.parse(body) as { event_attributes: Record<string, string> }).event_attributes)
+      .filter(({ subject }) => subject === `vcon://${uuid}`);
+
+  it.each([
+    ['an earlier state was captured', true],
+    ['nothing of it was captured before', false],
+  ])('is recorded after that capture, and with its hash: %s', async (_case, isKnown) => {
+    const uuid = randomUUID();
+    const [before, last] = [freshVcon({ uuid }), freshVcon({ uuid, analysis: [{ type: 'summary' }] })];
+    if (isKnown) {
+      await report(`${rig.url}/operations/vcon_created`, before);
+      await eventually(() => recorded(uuid).length === 1);
+    }
+    away = true;
+    await report(`${rig.url}/operations/vcon_enhanced`, last);
+    const end = { version: '1', method: 'storages', operation: 'vcon_expired', key: uuid, storages: '{}' };
+    await redis.xadd(stream, '*', ...Object.entries(end).flat());
+    await wait(1_500);
+    expect(await redis.xlen(stream)).toBe(1);
+    away = false;
+    await eventually(() => recorded(uuid).length === (isKnown ? 3 : 2));
+    await eventually(async () => (await redis.xlen(stream)) === 0);
+    const inOrder = recorded(uuid).sort((a, b) => (a['capture_sequence']! < b['capture_sequence']! ? -1 : 1));
+    expect(inOrder.slice(-2).map((each) => [each['vcon_operation'], each['payload']])).toEqual([
+      ['vcon_enhanced', sha256(last)],
+      ['vcon_expired', sha256(last)],
+    ]);
+  });
+});

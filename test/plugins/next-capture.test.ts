@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { answerWithin } from '../../plugins/capture/answer-window.js';
+import { createCapture } from '../../plugins/capture/capture-operation.js';
+import type { Memory } from '../../plugins/memory/memory.js';
+import { openMemory, reportingMemory } from '../../plugins/memory/open-memory.js';
+import { createCaptureSequence } from '../../plugins/operation/capture-sequence.js';
+import { namedOperation } from '../../plugins/operation/operation.js';
+import { vconFacts } from '../../plugins/operation/vcon-facts.js';
+import { createDiskWatch } from '../../src/platform/disk/disk-watch.js';
+import { freshVcon, type OpenBackend, openBackend, silent, startRig } from './plugin-rig.js';
+
+let open: OpenBackend;
+beforeAll(async () => {
+  open = await openBackend('embedded');
+});
+afterAll(() => open.close());
+
+it('a vCon is captured again while the Redis of the tap takes no note: the receiver does not refuse what the queue stores', async () => {
+  const memory = openMemory({ dataDir: open.folder, redisUrl: undefined }, silent);
+  const passages: Memory = { ...memory, write: () => Promise.reject(new Error('the conserver’s Redis is full')) };
+  const withdrawn = new Set<string>();
+  const counts = { counted: () => undefined, doubled: () => undefined };
+  const capture = createCapture({ backend: open.backend, memory, passages, withdrawn, logger: silent, ...counts });
+  const observe = createCaptureSequence({ now: () => Date.now() });
+  const uuid = randomUUID();
+  const receive = async (operation: string) => {
+    const vcon = await vconFacts(Buffer.from(freshVcon({ uuid, analysis: [{ operation }] })));
+    const ended = { operation: namedOperation(operation), vcon, method: 'receiver' as const, observed: observe() };
+    // More than the receiver waits, for a slow machine, and less than the notes are retried.
+    return answerWithin({ finalMs: 20_000, answerMs: 30_000 }, (window) => capture(ended, window), 'too late');
+  };
+  const [, second] = [await receive('vcon_created'), await receive('vcon_enhanced')];
+  expect((await memory.read('vcons', uuid))['payload']).toBe(second.payload);
+});
+
+it.each([false, true])(
+  'while the disk is full on which the plugin remembers, every capture is refused, and health and metrics say why, not only the second of a vCon (open: %s)',
+  async (failOpen) => {
+    const memory = openMemory({ dataDir: open.folder, redisUrl: undefined }, silent);
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    // Time stands still: a report counts until the end.
+    const disk = createDiskWatch({ folders: {}, reserveBytes: 0, now: () => 0, logger: silent });
+    const rig = await startRig(open.backend, { disk, settings: { failOpen } });
+    try {
+      expect((await fetch(`${rig.url}/healthz`)).status).toBe(200);
+      const remembering = reportingMemory({ ...memory, write: () => Promise.reject(full) }, disk);
+      await expect(remembering.write('vcons', randomUUID(), { payload: 'x' })).rejects.toThrow('no space left');
+      await expect(rig.post('/operations/vcon_created', freshVcon())).rejects.toThrow();
+      const health = await fetch(`${rig.url}/healthz`);
+      expect([health.status, await health.text()]).toEqual([503, expect.stringContaining('data folder')]);
+      expect(await rig.registry.metrics()).toContain('conserver_link_disk_full{what="memory"} 1');
+    } finally {
+      await rig.close();
+    }
+  },
+);
