@@ -39,18 +39,27 @@ export interface InclusionProof {
   readonly mmr_index?: string;
   /** Decimal: entries of an RFC 9162 tree, nodes of a Merkle mountain range. */
   readonly tree_size?: string;
+  /** As of a `SealProof`, where a seal carries the signature. */
+  readonly sealed_at?: string;
+  readonly newest_leaf_at?: string;
   readonly key: KeyId;
 }
 
-/** A seal: the log's signature over its peaks and the time of its last leaf. */
-export interface SealProof {
-  readonly type: 'seal';
-  readonly log: NamedLog;
-  readonly vds: 3;
+/** The times that a seal signs. */
+export interface SealTimes {
   /** Decimal: nodes. */
   readonly tree_size: string;
   /** RFC 3339, by the sealer's clock. */
   readonly sealed_at: string;
+  /** RFC 3339: the time of the idtimestamp of the newest leaf under it; absent if RFC 3339 cannot write it. */
+  readonly newest_leaf_at?: string;
+}
+
+/** A seal: the log's signature over its peaks and the time of its last leaf. */
+export interface SealProof extends SealTimes {
+  readonly type: 'seal';
+  readonly log: NamedLog;
+  readonly vds: 3;
   readonly key: KeyId;
 }
 

@@ -9,7 +9,7 @@ from cose import Sign1
 from event import Event
 from massif import Seal
 from receipt import STATEMENT_LOG, Receipt
-from refusal import Refused
+from refusal import Refused, require
 from verdict import Findings
 
 
@@ -108,6 +108,8 @@ def _check_log(findings, massifs, seals, events, trust):
     def work():
         ordered = sorted((each.data for each in massifs), key=lambda data: int.from_bytes(data[28:32], "big"))
         sealed = sorted((each.data for each in seals), key=lambda data: Seal(data).size)
+        times = [Seal(data).state[3] for data in sealed]
+        require(times == sorted(times), "consistency_invalid", "a seal is older than one over fewer nodes")
         return log_files.prove_log(zip(ordered, sealed), trust.log_keys, trust.tenancy_pin)
 
     log = findings.attempt("log", work)

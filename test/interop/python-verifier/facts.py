@@ -19,6 +19,11 @@ def rfc3339(unix_ms):
     return f"{time:%Y-%m-%dT%H:%M:%S}.{time.microsecond // 1000:03d}Z"
 
 
+def idtimestamp_ms(number, epoch):
+    """Milliseconds since 1970 of an idtimestamp."""
+    return (number >> 24) + epoch * EPOCH_START_MS
+
+
 def vcon_of(subject):
     named = re.fullmatch("vcon://([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", subject, re.I | re.A) if isinstance(subject, str) else None
     return named and named[1]
@@ -66,7 +71,7 @@ def of_record(event):
 def of_event(event):
     """What a leaf covers of an event, once a log is proven to hold that leaf."""
     members = event.members
-    committed = rfc3339((int(event.idtimestamp[2:], 16) >> 24) + EPOCH_START_MS)
+    committed = rfc3339(idtimestamp_ms(int(event.idtimestamp[2:], 16), 1))
     if event.is_free:
         return {**_of_free(event), "committed": committed}
     common = {**_of_content(event), "committed": committed}
