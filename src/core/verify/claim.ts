@@ -132,7 +132,10 @@ export interface Facts {
   readonly payload_location?: string;
   /** Issuer of the statement. */
   readonly issuer?: string;
-  /** Uuid of the tenancy that speaks: of the statement's issuer, or of the event. */
+  /**
+   * Uuid of the tenancy that speaks, at the service whose log the claim's proofs name: of the event, or of a statement's
+   * issuer that was pinned or is a tenancy of that service.
+   */
   readonly tenancy?: string;
   /** The identity that the service authenticated for the event. */
   readonly principal?: Readonly<Record<string, unknown>>;

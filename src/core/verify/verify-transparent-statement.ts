@@ -147,7 +147,7 @@ function registrationOf(event: EventDocument | undefined): ProvenRegistration | 
 /** The claim of a statement whose signature was checked, by the logs that are proven to hold it, and what is open about it. */
 export function provenStatement(statement: VerifiedStatement, logged: readonly InclusionProof[]): Partial<Findings> {
   const by = [signatureProof(statement), ...logged];
-  const claim = { kind: 'statement', piece: PIECE.statement, facts: statementFacts(statement), by } as const;
+  const claim = { kind: 'statement', piece: PIECE.statement, facts: statementFacts(statement, logged), by } as const;
   const unpinned = `no issuer was pinned: a statement by any issuer of the given keys passes. This one is by ${statement.issuer}`;
   return createVerdict(
     { claims: [claim] },

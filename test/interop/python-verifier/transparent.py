@@ -98,7 +98,7 @@ def verified_statement(message, trust):
 def claim_statement(findings, piece, signed, logged):
     """Claims what a signed statement says; `logged` are proofs that logs hold it."""
     statement, signature = signed
-    findings.claim("statement", piece, facts.of_statement(statement), [signature, *logged])
+    findings.claim("statement", piece, facts.of_statement(statement, signature["issuer_pinned"], logged), [signature, *logged])
     if not signature["issuer_pinned"]:
         findings.lacks("issuer")
     if not logged:
