@@ -8,6 +8,8 @@ import {
   proofText,
   saysSomething,
   speakers,
+  TIMES_DIFFER,
+  TIMES_MEANING,
 } from '../core/evidence/verdict-words.js';
 import type { Claim } from '../core/verify/claim.js';
 import type { Contradiction, NotCovered, TakenFor, Verdict } from '../core/verify/verdict.js';
@@ -39,24 +41,29 @@ function openText({ piece, members, why, detail }: NotCovered): string {
 }
 
 /** Returns the first line: the outcome, who recorded the facts, and whether no issuer was pinned; or what a refusal means. */
-function headline({ outcome, claims, contradictions: [refusal], missing }: Verdict): string {
+function headline({ outcome, claims, contradictions: [refusal], missing, remarks }: Verdict): string {
   if (refusal) return ['REFUSED.', REFUSAL_MEANINGS[refusal.code] ?? []].flat().join(' ');
   const pinned = missing.some(({ what }) => what === 'issuer') ? ' No issuer was pinned (--issuer).' : '';
+  const doubt = remarks.length === 0 ? '' : ` ${TIMES_DIFFER}`;
   const found =
     outcome === 'verified' ? 'VERIFIED.' : 'INCOMPLETE. Nothing false was found, but not everything could be proven.';
-  return [found, speakers(claims)].filter((each) => each !== '').join(' ') + pinned;
+  return [found, speakers(claims)].filter((each) => each !== '').join(' ') + pinned + doubt;
 }
 
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', title, ...lines];
 }
 
-/** Returns a verdict as lines: the outcome, contradictions, facts, what is not covered, and what was not given. */
+/** Returns a verdict as lines: the outcome, contradictions, remarks, facts, what is not covered, and what was not given. */
 export function verdictLines(verdict: Verdict, files: readonly TakenFor[]): string[] {
-  const { outcome, claims, contradictions, notCovered, missing } = verdict;
+  const { outcome, claims, contradictions, notCovered, missing, remarks } = verdict;
   return [
     headline(verdict),
     ...section('Contradictions:', contradictions.flatMap(refusalText)),
+    ...section(
+      `${TIMES_DIFFER} ${TIMES_MEANING}`,
+      remarks.map(({ piece, detail }) => `  ${piece}: ${detail}`),
+    ),
     ...section(outcome === 'refused' ? 'Proven apart from that:' : 'Proven:', claims.flatMap(claimText)),
     ...section('Not covered:', notCovered.map(openText)),
     ...section(

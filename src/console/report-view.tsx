@@ -1,6 +1,6 @@
 import { kindName } from '../core/evidence/evidence-kind.js';
 import { REFUSAL_MEANINGS } from '../core/evidence/refusal-meaning.js';
-import { CLAIM_KINDS, proofText, wholeKeyText } from '../core/evidence/verdict-words.js';
+import { CLAIM_KINDS, proofText, TIMES_DIFFER, TIMES_MEANING, wholeKeyText } from '../core/evidence/verdict-words.js';
 import type { Claim } from '../core/verify/claim.js';
 import type { NotCovered, Verdict } from '../core/verify/verdict.js';
 import { asSentence } from './as-sentence.js';
@@ -32,7 +32,7 @@ function Proofs({ claims }: { readonly claims: readonly Claim[] }) {
   );
 }
 
-function Open({ items }: { readonly items: readonly NotCovered[] }) {
+function Open({ items }: { readonly items: readonly Omit<NotCovered, 'why'>[] }) {
   return (
     <ul class="plain">
       {items.map(({ piece, members, detail }) => (
@@ -135,6 +135,13 @@ function Summary({ result: { verdict, files, fingerprint } }: { readonly result:
         </div>
       </dl>
       <Refusals verdict={verdict} />
+      {verdict.remarks.length > 0 && (
+        <>
+          <h2>{TIMES_DIFFER}</h2>
+          <p>{TIMES_MEANING}</p>
+          <Open items={verdict.remarks.map((remark) => ({ ...remark, members: [] }))} />
+        </>
+      )}
       <Unproven verdict={verdict} />
     </>
   );

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { REFUSAL_MEANINGS } from '../core/evidence/refusal-meaning.js';
-import { speakers } from '../core/evidence/verdict-words.js';
+import { speakers, TIMES_DIFFER, TIMES_MEANING } from '../core/evidence/verdict-words.js';
 import type { Claim } from '../core/verify/claim.js';
 import { type DocumentForm, describeForm } from '../core/verify/match-document.js';
 import type { Contradiction, NotCovered, NotCoveredReason, Verdict } from '../core/verify/verdict.js';
@@ -40,7 +40,7 @@ function Refusals({ contradictions }: { readonly contradictions: readonly Contra
   );
 }
 
-function Open({ items }: { readonly items: readonly NotCovered[] }) {
+function Open({ items }: { readonly items: readonly Omit<NotCovered, 'why'>[] }) {
   return (
     <ul class="open">
       {items.map(({ piece, members, detail }) => (
@@ -174,6 +174,12 @@ export function VerdictView({ verdict, isVouched }: VerdictProps) {
   return (
     <>
       <Refusals contradictions={verdict.contradictions} />
+      {verdict.remarks.length > 0 && (
+        <Section title={TIMES_DIFFER}>
+          <p class="hint">{TIMES_MEANING}</p>
+          <Open items={verdict.remarks.map((remark) => ({ ...remark, members: [] }))} />
+        </Section>
+      )}
       {unproven.length > 0 && (
         <Section title={TEXTS.unproven}>
           <Open items={unproven} />

@@ -10,7 +10,10 @@ const event = (facts: Facts, by: Claim['by'] = []): Claim => ({
 });
 
 const lines = (claim: Claim) =>
-  verdictLines({ outcome: 'verified', claims: [claim], contradictions: [], notCovered: [], missing: [] }, []);
+  verdictLines(
+    { outcome: 'verified', claims: [claim], contradictions: [], notCovered: [], missing: [], remarks: [] },
+    [],
+  );
 
 it('prints no line for a fact that is an empty text', () => {
   expect(lines(event({ event_type: 'note' }))).toContain('    event type      note');

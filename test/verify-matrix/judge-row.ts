@@ -24,6 +24,7 @@ export interface OurAnswer {
     readonly members: readonly string[];
     readonly why: string;
   }[];
+  readonly remarks: readonly { readonly what: string }[];
 }
 
 interface Answers {
@@ -93,6 +94,6 @@ async function ourAnswer(given: GivenFiles, trust: GivenTrust): Promise<OurAnswe
     return JSON.parse(JSON.stringify(verdictDocument(verdict))) as OurAnswer;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { outcome: 'unreadable', claims: [], contradictions: [], not_covered: [] };
+    return { outcome: 'unreadable', claims: [], contradictions: [], not_covered: [], remarks: [] };
   }
 }

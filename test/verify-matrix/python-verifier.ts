@@ -25,6 +25,7 @@ export interface PythonAnswer {
     readonly members: readonly string[];
     readonly why: string;
   }[];
+  readonly remarks?: readonly { readonly what: string }[];
 }
 
 /** The second verifier as one process that answers a line for a line. */

@@ -110,7 +110,9 @@ function differenceOf(ours: OurAnswer, theirs: PythonAnswer | undefined): string
   }
   const [one, other] = [factsOf(ours), factsOf(theirs)];
   const apart = [...[...one].filter((fact) => !other.has(fact)), ...[...other].filter((fact) => !one.has(fact))];
-  return apart.length > 0 ? `facts differ: ${apart.join(', ')}` : undefined;
+  if (apart.length > 0) return `facts differ: ${apart.join(', ')}`;
+  const said = [ours, theirs].map(({ remarks = [] }) => remarks.map(({ what }) => what).join());
+  return said[0] === said[1] ? undefined : `remarks differ: ${said.join('; ')}`;
 }
 
 async function judgedGenuine(rows: readonly Row[]): Promise<Genuine & { readonly faults: string[] }> {

@@ -4,7 +4,8 @@ import { tenancyOfLog } from '../receipt/log-claims.js';
 import type { EventDocument } from '../statement/event-document.js';
 import { tenancyOfEvent } from '../verify/event-facts.js';
 import { among, holding } from '../verify/one-history.js';
-import { sealProof } from '../verify/proofs.js';
+import { placedSeal, sealProof } from '../verify/proofs.js';
+import { sealRemarks } from '../verify/time-remarks.js';
 import { createVerdict, type Findings, failure, findingsOf, notCovered } from '../verify/verdict.js';
 import { eventCommit } from '../verify/verify-event.js';
 import { type ProvenMassif, peaksAt, proveLog, type SealedMassif, unsealedNodes } from '../verify/verify-log.js';
@@ -135,6 +136,7 @@ function logClaim({ tenancy, number }: BundledMassif, proven: readonly ProvenMas
     },
     notCovered(piece, 'by_design', TRIE, ['trie_keys', 'trie_extra_bytes', 'trie_idtimestamps']),
     unsealedNodes(piece, last),
+    { remarks: sealRemarks(proven.map((each) => placedSeal(piece, each.seal))) },
   );
 }
 

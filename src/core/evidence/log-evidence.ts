@@ -5,7 +5,8 @@ import { tenancyOfLog } from '../receipt/log-claims.js';
 import { type MmrState, readSeal } from '../receipt/seal.js';
 import type { Claim, SealProof } from '../verify/claim.js';
 import { among, holding } from '../verify/one-history.js';
-import { openHeader, sealedLeafProof, sealProof, type VerifiedSeal } from '../verify/proofs.js';
+import { openHeader, placedSeal, sealedLeafProof, sealProof, type VerifiedSeal } from '../verify/proofs.js';
+import { type PlacedSeal, sealRemarks } from '../verify/time-remarks.js';
 import { checked, createVerdict, type Findings, findingsOf, notCovered } from '../verify/verdict.js';
 import { checkNotOlder } from '../verify/verify-consistency.js';
 import { checkEventLog, eventCommit, eventLeaf } from '../verify/verify-event.js';
@@ -46,9 +47,11 @@ export async function checkReplica(
 ): Promise<Partial<Findings>> {
   return findingsOf(log.path, async () => {
     let last: ProvenMassif | undefined;
+    const seals: PlacedSeal[] = [];
     for await (const proven of proveLog(filesOf(log), trust)) {
       checkPlace(log, proven, last);
       last = proven;
+      seals.push(placedSeal(log.path, proven.seal));
       progress(`massif ${proven.massif.index}, ${proven.massif.size} nodes`);
       for (const event of events) await findEvent(event, proven);
     }
@@ -57,6 +60,7 @@ export async function checkReplica(
     return createVerdict(
       logFindings(log.path, log.numbers[0]!, massif.index, [{ seal, proof }]),
       unsealedNodes(log.path, last!),
+      { remarks: sealRemarks(seals) },
     );
   });
 }

@@ -117,6 +117,11 @@ export function speakers(claims: readonly Claim[]): string {
   return `This is what ${distinct.slice(0, MOST_SPEAKERS).join(' and ')}${more > 0 ? ` and ${more} others` : ''} recorded.`;
 }
 
+/** What remarks say together, and what a person must make of it. */
+export const TIMES_DIFFER = 'Times of the log contradict each other.';
+export const TIMES_MEANING =
+  'A clock was wrong, or a time was made up. The rest of the evidence is as proven as before; do not rely on these times.';
+
 /** Why nothing covers a piece or a member, for a person. */
 export const NOT_COVERED: Readonly<Record<NotCoveredReason, string>> = {
   unproven: 'NOT PROVEN',

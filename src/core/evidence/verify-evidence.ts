@@ -82,13 +82,16 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
   const plain = await readGivenStatements(of('statement'));
   const carried = await carriedEntries(of('transparent_statement'));
   const found: Partial<Findings>[] = [...unread, ...plain.unread];
-  for (const file of of('transparent_statement')) found.push(await transparentVerdict(file, trust));
-  found.push(createVerdict(await logsOf(of('folder'), of('massif'), of('seal'), events, trust, progress)));
+  const open = [...events, ...carried.flatMap(({ loose }) => loose ?? [])];
+  const logged = createVerdict(await logsOf(of('folder'), of('massif'), of('seal'), open, trust, progress));
+  const receipts: Partial<Findings>[] = [];
   if (of('receipt').length > 0) {
     const keys = { ...trust, logKeys: await trust.logKeys() };
-    found.push(...(await matchReceipts(of('receipt'), [...plain.statements, ...carried], events, keys)));
+    receipts.push(...(await matchReceipts(of('receipt'), [...plain.statements, ...carried], open, keys)));
   }
-  found.push(...carried.map(carriedClaim));
+  for (const file of of('transparent_statement')) found.push(await transparentVerdict(file, carried, trust));
+  found.push(logged, ...receipts);
+  found.push(...carried.filter((each) => !isJoined(each, found)).map(carriedClaim));
   const bundles: Verdict[] = [];
   for (const file of of('bundle')) bundles.push(await bundleVerdict(file, trust));
   const { claims } = createVerdict(found, bundles);
@@ -151,13 +154,23 @@ async function statementTrust(trust: GivenTrust) {
   return { verifySignature, logKeys: await trust.logKeys(), ...(await trust.issuers()), statementLog, tenancyLog };
 }
 
-async function transparentVerdict({ path, bytes }: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
-  return verdictWithin(path, await examineTransparentStatement(bytes, await statementTrust(trust)));
+/** Its parts without a receipt in it may be proven by the other files. */
+async function transparentVerdict(
+  { path, bytes }: EvidenceFile,
+  carried: readonly CarriedEntry[],
+  trust: GivenTrust,
+): Promise<Verdict> {
+  const own = carried.find(({ file }) => file === path);
+  const elsewhere = own && { statement: own.proofs, event: own.loose?.proofs ?? [] };
+  return verdictWithin(path, await examineTransparentStatement(bytes, await statementTrust(trust), elsewhere));
 }
 
 /** The statement inside a transparent statement, to which a separate receipt may belong, and the event beside it. */
 interface CarriedEntry extends GivenEntry {
+  readonly file: string;
   readonly stated?: StatedEvent | undefined;
+  /** The same event, if no receipt for it is in the statement. */
+  readonly loose?: GivenEvent | undefined;
 }
 
 async function carriedEntries(files: readonly EvidenceFile[]): Promise<CarriedEntry[]> {
@@ -165,9 +178,10 @@ async function carriedEntries(files: readonly EvidenceFile[]): Promise<CarriedEn
   for (const { path, bytes } of files) {
     const { proven } = await checked(path, () => readTransparentStatement(bytes));
     if (!proven) continue;
-    const { entry, event } = proven;
-    const stated = event && { piece: `${path}/event`, event, refusals: [] };
-    entries.push({ piece: `${path}/statement`, entry, proofs: [], stated });
+    const { entry, event, eventJson: json, mmrReceipt } = proven;
+    const stated = event && json && { piece: `${path}/event`, event, json, proofs: [], refusals: [] };
+    const loose = mmrReceipt ? undefined : stated;
+    entries.push({ file: path, piece: `${path}/statement`, entry, proofs: [], stated, loose });
   }
   return entries;
 }
@@ -190,6 +204,12 @@ async function agreementFindings(
 function spokenEntries(carried: readonly GivenEntry[], claims: readonly Claim[]): string[] {
   const proven = new Set(claims.filter(({ kind }) => kind === 'statement').map(({ piece }) => piece));
   return carried.filter(({ piece }) => proven.has(piece)).map(({ entry }) => toHex(entry));
+}
+
+/** Whether the claim about a statement shows already what single receipts prove of it. */
+function isJoined({ piece, proofs }: GivenEntry, found: readonly Partial<Findings>[]): boolean {
+  const claims = found.flatMap(({ claims = [] }) => claims);
+  return claims.some(({ piece: of, by }) => of === piece && proofs.every((proof) => by.includes(proof)));
 }
 
 function carriedClaim({ piece, proofs }: GivenEntry): Partial<Findings> {

@@ -272,9 +272,10 @@ export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdic
   const { kept, unfounded } = withoutUnfounded(
     judged.filter(({ refusal }) => refusal === undefined).map(({ claim }) => claim),
   );
+  const isKept = (piece: string) => kept.some((claim) => claim.piece === piece);
   const when = `key manifest ${manifest.number} of ${iso(manifest.issuedAtMs)}`;
   return createVerdict(
-    { ...verdict, claims: kept },
+    { ...verdict, claims: kept, remarks: verdict.remarks.filter(({ piece }) => isKept(piece)) },
     misused,
     dropped,
     unfounded.map(({ piece }) => notCovered(piece, 'unproven', 'the evidence that has its digest is unproven')),

@@ -39,18 +39,27 @@ export interface InclusionProof {
   readonly mmr_index?: string;
   /** Decimal: entries of an RFC 9162 tree, nodes of a Merkle mountain range. */
   readonly tree_size?: string;
+  /** As of a `SealProof`, where a seal carries the signature. */
+  readonly sealed_at?: string;
+  readonly newest_leaf_at?: string;
   readonly key: KeyId;
 }
 
-/** A seal: the log's signature over its peaks and the time of its last leaf. */
-export interface SealProof {
-  readonly type: 'seal';
-  readonly log: NamedLog;
-  readonly vds: 3;
+/** The times that a seal signs. */
+export interface SealTimes {
   /** Decimal: nodes. */
   readonly tree_size: string;
   /** RFC 3339, by the sealer's clock. */
   readonly sealed_at: string;
+  /** RFC 3339: the time of the idtimestamp of the newest leaf under it; absent if RFC 3339 cannot write it. */
+  readonly newest_leaf_at?: string;
+}
+
+/** A seal: the log's signature over its peaks and the time of its last leaf. */
+export interface SealProof extends SealTimes {
+  readonly type: 'seal';
+  readonly log: NamedLog;
+  readonly vds: 3;
   readonly key: KeyId;
 }
 
@@ -123,7 +132,10 @@ export interface Facts {
   readonly payload_location?: string;
   /** Issuer of the statement. */
   readonly issuer?: string;
-  /** Uuid of the tenancy that speaks: of the statement's issuer, or of the event. */
+  /**
+   * Uuid of the tenancy that speaks, at the service whose log the claim's proofs name: of the event, or of a statement's
+   * issuer that was pinned or is a tenancy of that service.
+   */
   readonly tenancy?: string;
   /** The identity that the service authenticated for the event. */
   readonly principal?: Readonly<Record<string, unknown>>;

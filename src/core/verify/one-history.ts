@@ -1,9 +1,9 @@
 import { equalBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
-import { parseGeneration } from '../fork/log-generation.js';
 import type { Massif } from '../massif/read-massif.js';
-import { tenancyOfLog } from '../receipt/log-claims.js';
+import { leafCount } from '../mmr/leaf-count.js';
 import type { Claim, InclusionProof, NamedLog, Proof, SealProof } from './claim.js';
+import { logOf } from './log-of.js';
 import type { VerifiedSeal } from './proofs.js';
 import { contradiction, type Findings } from './verdict.js';
 import { peaksAt } from './verify-log.js';
@@ -39,18 +39,6 @@ export function among(massifs: readonly Massif[]): HeldLog['massifOver'] {
   return async (size) => massifs.find((massif) => size > massif.firstNode && size <= massif.size);
 }
 
-/**
- * What tells logs apart: the uuid in the name, with the generation after an open fork. A service that moved signs the same
- * log under another issuer. Undefined for a log without a name.
- */
-function logOf({ issuer, subject }: NamedLog): string | undefined {
-  if (subject === undefined) return undefined;
-  const name = parseGeneration(subject);
-  if (name) return `${name.base.slice(-36)} ${name.generation}`;
-  const tenancy = tenancyOfLog({ subject });
-  return tenancy ? `${tenancy} 0` : `${subject} of ${issuer}`;
-}
-
 interface Placed {
   readonly piece: string;
   readonly proof: InclusionProof;
@@ -83,6 +71,50 @@ function placeFindings(claims: readonly Claim[]): Partial<Findings>[] {
         ),
       ),
   );
+}
+
+interface Timed {
+  readonly piece: string;
+  readonly index: bigint;
+  /** RFC 3339 with milliseconds in UTC, so that texts compare as times. */
+  readonly time: string;
+}
+
+/** The times of the leaves of each log, as far as places and times are proven. */
+function timesOf(claims: readonly Claim[]): Map<string, Timed[]> {
+  const times = new Map<string, Timed[]>();
+  const note = (log: NamedLog, timed: Timed) => {
+    const key = logOf(log);
+    if (key === undefined) return;
+    const known = times.get(key);
+    if (known) known.push(timed);
+    else times.set(key, [timed]);
+  };
+  for (const { kind, piece, facts, by } of claims)
+    for (const proof of by) {
+      if (!('vds' in proof) || proof.vds !== 3) continue;
+      const { log, tree_size: size, newest_leaf_at: newest } = proof;
+      if (newest !== undefined) note(log, { piece, index: leafCount(BigInt(size!)) - 1n, time: newest });
+      const [index, time] = [proof.type === 'inclusion' ? proof.leaf_index : undefined, facts.committed];
+      if (kind === 'event' && index !== undefined && time !== undefined)
+        note(log, { piece, index: BigInt(index), time });
+    }
+  return times;
+}
+
+/** Idtimestamps rise along a log whatever its clock does: the next one is above the last. */
+function orderFindings(claims: readonly Claim[]): Partial<Findings>[] {
+  return [...timesOf(claims).values()].flatMap((times) => {
+    const found: Partial<Findings>[] = [];
+    times.sort((left, right) => Number(left.index - right.index));
+    times.reduce((latest, next) => {
+      if (next.index === latest.index ? next.time === latest.time : next.time >= latest.time) return next;
+      const why = `leaf ${next.index} of its log is of ${next.time}, but leaf ${latest.index}, in ${latest.piece}, is of ${latest.time}: the times of a log's leaves only rise`;
+      found.push(contradiction(next.piece, new VerificationError('consistency_invalid', why)));
+      return latest;
+    });
+    return found;
+  });
 }
 
 interface Copy {
@@ -122,9 +154,9 @@ async function copyFindings(claims: readonly Claim[]): Promise<Partial<Findings>
 }
 
 /**
- * What refuses claims that cannot all be true of one log: two entries in one place, and copies of which none extends the
- * other. A log has one history, whatever files show it.
+ * What refuses claims that cannot all be true of one log: two entries in one place, a leaf that is older than one before
+ * it, and copies of which none extends the other. A log has one history, whatever files show it.
  */
 export async function historyFindings(claims: readonly Claim[]): Promise<Partial<Findings>[]> {
-  return [...placeFindings(claims), ...(await copyFindings(claims))];
+  return [...placeFindings(claims), ...orderFindings(claims), ...(await copyFindings(claims))];
 }

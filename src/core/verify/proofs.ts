@@ -2,14 +2,17 @@ import { toHex } from '../bytes.js';
 import { keyThumbprint } from '../cose/cose-key.js';
 import { Header } from '../cose/labels.js';
 import type { PublicJwk } from '../cose/public-key.js';
+import { LAST_TIME_MS } from '../last-time.js';
+import { idtimestampMs } from '../massif/idtimestamp.js';
 import { leafIndex } from '../mmr/leaf-count.js';
 import type { Mutable } from '../mutable.js';
 import type { ReadLogClaims } from '../receipt/log-claims.js';
 import type { MmrReceipt } from '../receipt/mmr-receipt.js';
 import type { Rfc9162Receipt } from '../receipt/rfc9162-receipt.js';
 import type { Seal } from '../receipt/seal.js';
-import type { InclusionProof, KeyId, NamedLog, SealProof } from './claim.js';
+import type { InclusionProof, KeyId, NamedLog, SealProof, SealTimes } from './claim.js';
 import { covering, signedBy } from './covered-bytes.js';
+import type { PlacedSeal } from './time-remarks.js';
 import { type Findings, notCovered } from './verdict.js';
 
 /** A seal whose signature was checked, with the key that made it. */
@@ -82,10 +85,25 @@ export function sealedLeafProof(seal: VerifiedSeal, leaf: Uint8Array, mmrIndex: 
     leaf: toHex(leaf),
     leaf_index: String(leafIndex(mmrIndex)),
     mmr_index: String(mmrIndex),
-    tree_size: String(seal.state.size),
+    ...sealTimes(seal),
     key: keyId(seal.key),
   };
   return covering(proof, { signed: signedBy(seal.sign1, seal.signedState) });
+}
+
+/** What a seal says about time. The caller has checked its signature. */
+function sealTimes({ state: { size, sealedAtMs, idtimestamp, epoch } }: Seal): SealTimes {
+  const newestMs = idtimestampMs(idtimestamp, epoch);
+  return {
+    tree_size: String(size),
+    sealed_at: new Date(sealedAtMs).toISOString(),
+    ...(newestMs <= LAST_TIME_MS ? { newest_leaf_at: new Date(newestMs).toISOString() } : {}),
+  };
+}
+
+/** A verified seal of which no claim tells, for its times. */
+export function placedSeal(piece: string, seal: VerifiedSeal): PlacedSeal {
+  return { piece, seal: { log: namedLog(seal), ...sealTimes(seal) } };
 }
 
 /** The proof that a verified seal is. */
@@ -94,8 +112,7 @@ export function sealProof(seal: VerifiedSeal): SealProof {
     type: 'seal',
     log: namedLog(seal),
     vds: 3,
-    tree_size: String(seal.state.size),
-    sealed_at: new Date(seal.state.sealedAtMs).toISOString(),
+    ...sealTimes(seal),
     key: keyId(seal.key),
   };
   return covering(proof, { signed: signedBy(seal.sign1, seal.signedState) });

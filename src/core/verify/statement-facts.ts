@@ -1,10 +1,10 @@
 import { toHex } from '../bytes.js';
 import type { Mutable } from '../mutable.js';
 import { isRecordStatement, statedRecord } from '../statement/event-statement.js';
-import { tenancyOfIssuer } from '../statement/issuer-did.js';
+import { isIssuerOfService, tenancyOfIssuer } from '../statement/issuer-did.js';
 import type { ReadStatement } from '../statement/signed-statement.js';
 import { hashName, JCS_DIGEST_ATTRIBUTE } from '../statement/vcon-template.js';
-import type { Facts, SignatureProof } from './claim.js';
+import type { Facts, InclusionProof, SignatureProof } from './claim.js';
 import { covering, signedBy } from './covered-bytes.js';
 import { vconOf } from './event-facts.js';
 import { keyId } from './proofs.js';
@@ -18,8 +18,25 @@ function metaTexts({ meta }: ReadStatement): Record<string, string> {
   return Object.fromEntries(texts);
 }
 
-/** What a signed statement says, all of it from its protected header and payload. The caller has checked the signature. */
-export function statementFacts(statement: ReadStatement): Facts {
+type Pinned = Partial<Pick<VerifiedStatement, 'issuerPinned'>>;
+
+/**
+ * The tenancy that an issuer is: anybody can end a name with the uuid of another's tenancy. So the uuid counts only if the
+ * caller named this issuer, or a log of the issuer's own service is proven to hold the statement.
+ */
+function tenancyOf(
+  { issuer, issuerPinned }: ReadStatement & Pinned,
+  logged: readonly InclusionProof[],
+): string | undefined {
+  const isOwn = issuerPinned || logged.some(({ log }) => isIssuerOfService(issuer, log.issuer));
+  return isOwn ? tenancyOfIssuer(issuer) : undefined;
+}
+
+/**
+ * What a signed statement says, all of it from its protected header and payload. The caller has checked the signature.
+ * @param logged proofs that statement logs hold it
+ */
+export function statementFacts(statement: ReadStatement & Pinned, logged: readonly InclusionProof[] = []): Facts {
   const { issuer, subject, payloadHash, payloadHashAlg, preimageContentType, payloadLocation } = statement;
   const {
     vcon_operation: operation,
@@ -27,7 +44,7 @@ export function statementFacts(statement: ReadStatement): Facts {
     [JCS_DIGEST_ATTRIBUTE]: jcs,
     ...members
   } = metaTexts(statement);
-  const [tenancy, vcon, record] = [tenancyOfIssuer(issuer), vconOf(subject), statedRecord(statement)];
+  const [tenancy, vcon, record] = [tenancyOf(statement, logged), vconOf(subject), statedRecord(statement)];
   const isRecord = isRecordStatement(statement);
   const facts: Mutable<Facts> = {};
   if (issuer !== undefined) facts.issuer = issuer;

@@ -1,5 +1,6 @@
 import { type VerificationCode, VerificationError } from '../errors.js';
 import type { Claim } from './claim.js';
+import { type Remark, timeRemarks } from './time-remarks.js';
 
 /** Name and version of the JSON form of a verdict (docs/formats/verdict.md). */
 export const VERDICT_SCHEMA = 'vcon-archivist/verdict/1';
@@ -65,6 +66,8 @@ export interface Findings {
   readonly contradictions: readonly Contradiction[];
   readonly notCovered: readonly NotCovered[];
   readonly missing: readonly Missing[];
+  /** Times that contradict each other. They change no outcome. */
+  readonly remarks: readonly Remark[];
 }
 
 /**
@@ -102,7 +105,7 @@ function distinct<Part extends object>(parts: Part[], shortOf: (part: Part) => s
 
 /**
  * Returns the verdict over all of these findings together, verdicts included: their parts one after the other, a repeated
- * one once, and the outcome that follows from them. One refused piece refuses the whole. A list as long as the evidence is
+ * one once, and the outcome and remarks that follow from them. One refused piece refuses the whole. A list as long as the evidence is
  * given as one argument: a call has room for some 100,000.
  */
 export function createVerdict(...findings: readonly (Partial<Findings> | readonly Partial<Findings>[])[]): Verdict {
@@ -110,23 +113,28 @@ export function createVerdict(...findings: readonly (Partial<Findings> | readonl
   const contradictions: Contradiction[] = [];
   const uncovered: NotCovered[] = [];
   const absent: Missing[] = [];
+  const remarks: Remark[] = [];
   for (const each of findings.flat()) {
     for (const part of each.claims ?? []) claims.push(part);
     for (const part of each.contradictions ?? []) contradictions.push(part);
     for (const part of each.notCovered ?? []) uncovered.push(part);
     for (const part of each.missing ?? []) absent.push(part);
+    for (const part of each.remarks ?? []) remarks.push(part);
   }
+  const told = distinct(claims, ({ kind, piece }) => `${kind} ${piece}`);
   const parts: Findings = {
-    claims: distinct(claims, ({ kind, piece }) => `${kind} ${piece}`),
+    claims: told,
     contradictions: distinct(contradictions, ({ code, piece, detail }) => `${code} ${piece} ${detail}`),
     notCovered: distinct(uncovered, ({ piece, why, detail }) => `${why} ${piece} ${detail}`),
     missing: distinct(absent, ({ what, detail }) => `${what} ${detail}`),
+    remarks: timeRemarks(told, remarks),
   };
   return { outcome: outcomeOf(parts), ...parts };
 }
 
 /** Returns the same verdict about pieces inside a container: `event` becomes `<container>/event`. */
-export function verdictWithin(container: string, { claims, contradictions, notCovered, missing }: Findings): Verdict {
+export function verdictWithin(container: string, findings: Findings): Verdict {
+  const { claims, contradictions, notCovered, missing, remarks } = findings;
   const inside = <Part extends { readonly piece: string }>(part: Part): Part => ({
     ...part,
     piece: `${container}/${part.piece}`,
@@ -139,6 +147,7 @@ export function verdictWithin(container: string, { claims, contradictions, notCo
     contradictions: contradictions.map(inside),
     notCovered: notCovered.map(inside),
     missing,
+    remarks: remarks.map(inside),
   });
 }
 
@@ -208,8 +217,8 @@ export function requireVerified(verdict: Verdict): Verdict {
 
 /** The JSON form of a verdict (docs/formats/verdict.md). `files` says what each given file was taken for. */
 export function verdictDocument(verdict: Verdict, files: readonly TakenFor[] = []): object {
-  const { outcome, claims, contradictions, notCovered: not_covered, missing } = verdict;
-  return { schema: VERDICT_SCHEMA, outcome, files, claims, contradictions, not_covered, missing };
+  const { outcome, claims, contradictions, notCovered: not_covered, missing, remarks } = verdict;
+  return { schema: VERDICT_SCHEMA, outcome, files, claims, contradictions, not_covered, missing, remarks };
 }
 
 /** A file as it was given, and the kind that was detected from its content. */

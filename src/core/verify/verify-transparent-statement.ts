@@ -30,6 +30,14 @@ export interface TransparentStatementTrust extends LogTrust, IssuerTrust {
   readonly tenancyLog?: ExpectedLog | undefined;
 }
 
+/** Proofs of its parts that other files brought. They count only where it has no receipt of its own for that part. */
+interface ProvenElsewhere {
+  readonly statement: readonly InclusionProof[];
+  readonly event: readonly InclusionProof[];
+}
+
+const NOWHERE: ProvenElsewhere = { statement: [], event: [] };
+
 /** Names of the pieces of a transparent statement in its verdict. */
 const PIECE = {
   statement: 'statement',
@@ -60,32 +68,42 @@ async function registration(
   });
 }
 
-/** The tenancy log's receipt, and that its log is the event's own. */
+/** The tenancy log's receipt, and that its log is the event's own; otherwise what other files prove of the event. */
 async function commitment(
   { decoded, event }: ReadTransparentStatement,
   trust: TransparentStatementTrust,
-): Promise<Checked<InclusionProof> | undefined> {
+  elsewhere: readonly InclusionProof[],
+): Promise<Checked<readonly InclusionProof[]> | undefined> {
   const { mmrReceipt } = decoded;
   const { logKeys, verifySignature, sha256, tenancyLog: log } = trust;
-  if (!mmrReceipt || !event) return undefined;
+  if (!event) return undefined;
+  if (!mmrReceipt) return elsewhere.length === 0 ? undefined : { proven: elsewhere };
   return checked(PIECE.eventReceipt, async () => {
     const { leaf, mmrIndex } = eventLeaf(event, sha256);
     const proven = await verifyMmrReceipt(mmrReceipt, leaf, { logKeys, verifySignature, sha256, log, mmrIndex });
     checkEventLog(proven, event);
-    return proven.proof;
+    return [proven.proof];
   });
 }
 
 interface ExaminedEvent {
   /** The event, when a log is proven to hold it and it agrees with the statement. */
-  readonly proven?: { readonly event: EventDocument; readonly json: object; readonly proof: InclusionProof };
+  readonly proven?: {
+    readonly event: EventDocument;
+    readonly json: object;
+    readonly proofs: readonly InclusionProof[];
+  };
   /** Whether the statement states the event's whole record. */
   readonly isRecorded?: boolean;
   /** What is wrong with it, or unproven, otherwise. */
   readonly failed?: Partial<Findings>;
 }
 
-async function examineEvent(parts: ReadTransparentStatement, trust: TransparentStatementTrust): Promise<ExaminedEvent> {
+async function examineEvent(
+  parts: ReadTransparentStatement,
+  trust: TransparentStatementTrust,
+  elsewhere: readonly InclusionProof[],
+): Promise<ExaminedEvent> {
   const { event, eventJson, decoded } = parts;
   if (!event || !eventJson) {
     const receipt = decoded.mmrReceipt
@@ -93,12 +111,12 @@ async function examineEvent(parts: ReadTransparentStatement, trust: TransparentS
       : {};
     return { failed: createVerdict(missing('event', NO_EVENT), receipt) };
   }
-  const logged = await commitment(parts, trust);
+  const logged = await commitment(parts, trust, elsewhere);
   const matched = await checked(PIECE.event, () => ({
-    isRecorded: verifyEventMatchesStatement(event, decoded.statement, logged?.proven?.log.issuer),
+    isRecorded: verifyEventMatchesStatement(event, decoded.statement, logged?.proven?.[0]?.log.issuer),
   }));
   if (logged?.proven && matched.proven)
-    return { proven: { event, json: eventJson, proof: logged.proven }, ...matched.proven };
+    return { proven: { event, json: eventJson, proofs: logged.proven }, ...matched.proven };
   const unlogged = [
     missing('tenancy_log_receipt', NO_EVENT_RECEIPT),
     notCovered(PIECE.event, 'unproven', NO_EVENT_RECEIPT),
@@ -110,12 +128,13 @@ async function examineEvent(parts: ReadTransparentStatement, trust: TransparentS
 /** The event's findings; a record covers it only if the signature of the statement that states it was checked. */
 function eventFindings({ proven, isRecorded, failed }: ExaminedEvent, statement: Claim | undefined): Partial<Findings> {
   if (!proven) return failed ?? {};
-  const { event, json, proof } = proven;
+  const { event, json, proofs } = proven;
+  const placed = proofs.find((proof) => proof.leaf_index !== undefined) ?? proofs[0]!;
   const claims =
     isRecorded && statement && !isAssetEvent(event)
-      ? recordedEvent(event, { record: statement.by, leaf: [proof] })
-      : provenEvent(event, [proof]);
-  return createVerdict(claims, openPlace(PIECE.eventReceipt, proof), uncoveredMembers(event, json));
+      ? recordedEvent(event, { record: statement.by, leaf: proofs })
+      : provenEvent(event, proofs);
+  return createVerdict(claims, openPlace(PIECE.eventReceipt, placed), uncoveredMembers(event, json));
 }
 
 /** What a proven event says of its statement's registration; an asset-free event's leaf covers no time of acceptance. */
@@ -128,7 +147,7 @@ function registrationOf(event: EventDocument | undefined): ProvenRegistration | 
 /** The claim of a statement whose signature was checked, by the logs that are proven to hold it, and what is open about it. */
 export function provenStatement(statement: VerifiedStatement, logged: readonly InclusionProof[]): Partial<Findings> {
   const by = [signatureProof(statement), ...logged];
-  const claim = { kind: 'statement', piece: PIECE.statement, facts: statementFacts(statement), by } as const;
+  const claim = { kind: 'statement', piece: PIECE.statement, facts: statementFacts(statement, logged), by } as const;
   const unpinned = `no issuer was pinned: a statement by any issuer of the given keys passes. This one is by ${statement.issuer}`;
   return createVerdict(
     { claims: [claim] },
@@ -152,13 +171,18 @@ export function uncoveredHeaders(labels: readonly string[]): Partial<Findings> {
 export async function examineTransparentStatement(
   bytes: Uint8Array,
   trust: TransparentStatementTrust,
+  elsewhere = NOWHERE,
 ): Promise<Verdict> {
   const { proven: parts, failed } = await checked(PIECE.statement, () => readTransparentStatement(bytes));
-  return parts ? examineParts(parts, trust) : createVerdict(failed);
+  return parts ? examineParts(parts, trust, elsewhere) : createVerdict(failed);
 }
 
-async function examineParts(parts: ReadTransparentStatement, trust: TransparentStatementTrust): Promise<Verdict> {
-  const ofEvent = examineEvent(parts, trust);
+async function examineParts(
+  parts: ReadTransparentStatement,
+  trust: TransparentStatementTrust,
+  elsewhere: ProvenElsewhere,
+): Promise<Verdict> {
+  const ofEvent = examineEvent(parts, trust, elsewhere.event);
   const ofSignature = checked(PIECE.statement, async () => {
     const known = trust.certificates ? registrationOf((await ofEvent).proven?.event) : undefined;
     return verifyStatement(parts.decoded.statement, trust, known);
@@ -166,7 +190,7 @@ async function examineParts(parts: ReadTransparentStatement, trust: TransparentS
   // But for a certificate's time no check needs another's answer, and a platform may check signatures beside each other.
   const [signed, logged, event] = await Promise.all([ofSignature, registration(parts, trust), ofEvent]);
   const statement = signed.proven
-    ? provenStatement(signed.proven, logged?.proven ? [logged.proven] : [])
+    ? provenStatement(signed.proven, logged ? (logged.proven ? [logged.proven] : []) : elsewhere.statement)
     : signed.failed;
   const proven = createVerdict(statement, logged?.failed ?? {}, eventFindings(event, statement.claims?.[0]));
   const document = trust.document ? documentFindings(proven.claims, trust.document) : NO_DOCUMENT;

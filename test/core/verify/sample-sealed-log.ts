@@ -42,11 +42,15 @@ export interface SampleLogPlan {
   readonly subject?: string;
   readonly signer?: Signer;
   readonly event?: (leaf: number) => Partial<AssetEventDocument>;
+  /** Idtimestamps of its leaves; they rise by a millisecond unless told. */
+  readonly idAt?: (leaf: number) => bigint;
   readonly trieIdentity?: (event: AssetEventDocument) => string;
 }
 
+const risingId = (leaf: number): bigint => FIRST_ID + (BigInt(leaf) << 24n);
+
 function sampleEvent(plan: SampleLogPlan, leaf: number): AssetEventDocument {
-  const idtimestamp = idtimestampHex(FIRST_ID + (BigInt(leaf) << 24n));
+  const idtimestamp = idtimestampHex((plan.idAt ?? risingId)(leaf));
   return {
     ...sampleAssetEvent({ step: String(leaf) }),
     identity: `assets/0192e8f5-1111-7000-8000-000000000001/events/0192e8f5-2222-7000-8000-${String(leaf).padStart(12, '0')}`,
@@ -59,8 +63,8 @@ function sampleEvent(plan: SampleLogPlan, leaf: number): AssetEventDocument {
 /** Makes a log with the real formats, small enough to read. */
 export function sampleSealedLog(plan: SampleLogPlan): SampleSealedLog {
   const { signer = sampleSigners.sealer, tenancy = SAMPLE_TENANCY, issuer = 'https://archive.example' } = plan;
+  const { idAt = risingId } = plan;
   const name = { issuer, subject: plan.subject ?? tenancyLogSubject(tenancy) };
-  const idAt = (leaf: number) => FIRST_ID + (BigInt(leaf) << 24n);
   const events = Array.from({ length: plan.leaves }, (_, leaf) => sampleEvent(plan, leaf));
   const leaves = events.map((event, leaf) => assetEventLeaf(event, idAt(leaf)));
   const { nodes } = appendLeaves(hashPosPair64, 0n, [], leaves);

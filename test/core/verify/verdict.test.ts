@@ -92,6 +92,15 @@ describe('a verdict', () => {
     expect(() => requireVerified(createVerdict())).toThrow(expect.objectContaining({ code: 'insufficient_data' }));
   });
 
+  it('compares the times of an asset-free event although its record states one and its leaf the other', () => {
+    const facts = [{ accepted: '2026-01-01T11:00:00.000Z' }, { committed: '2026-01-01T10:00:00.000Z' }];
+    const claims = facts.map((each) => ({ ...claim, kind: 'event' as const, piece: 'event', facts: each }));
+    expect(createVerdict({ claims }).remarks).toMatchObject([{ what: 'accepted_after_committed', piece: 'event' }]);
+    const apart = claims.map((each, at) => ({ ...each, piece: `event ${at}` }));
+    expect(createVerdict({ claims: apart }).remarks).toEqual([]);
+    expect(verdictWithin('a.cose', createVerdict({ claims })).remarks).toMatchObject([{ piece: 'a.cose/event' }]);
+  });
+
   it('has a JSON form that names its schema, its outcome and every part', () => {
     const verdict = createVerdict(proven, refused, notCovered('x', 'by_design', 'd', ['from']), missing('issuer', 'm'));
     expect(JSON.parse(JSON.stringify(verdictDocument(verdict, [{ file: 'e.json', kind: 'event' }])))).toEqual({
@@ -102,6 +111,7 @@ describe('a verdict', () => {
       contradictions: [{ code: 'event_mismatch', piece: 'event', member: 'payload', detail: 'they differ' }],
       not_covered: [{ piece: 'x', members: ['from'], why: 'by_design', detail: 'd' }],
       missing: [{ what: 'issuer', detail: 'm' }],
+      remarks: [],
     });
   });
 });

@@ -255,7 +255,8 @@ def _check_witness(findings, operation, event, trust):
         path = operation.path(WITNESS_FILES[1])
         proof = findings.attempt(path, lambda: witness.check(event, given, trust))
         if proof and trust.witnesses:
-            findings.claim("witnessed", operation.path(WITNESS_FILES[0]), {"size": proof.pop("size")}, [proof])
+            seal = proof.pop("seal")
+            findings.claim("witnessed", operation.path(WITNESS_FILES[0]), {"size": seal["tree_size"]}, [seal, proof])
         elif proof:
             findings.lacks("witness_keys")
             findings.uncovered(path, "unproven")

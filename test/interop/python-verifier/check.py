@@ -9,7 +9,7 @@ from cose import Sign1
 from event import Event
 from massif import Seal
 from receipt import STATEMENT_LOG, Receipt
-from refusal import Refused
+from refusal import Refused, require
 from verdict import Findings
 
 
@@ -38,13 +38,15 @@ def check_files(files, trust):
     if not of("transparent_statement", "statement", "receipt", "seal", "massif", "event", "event_list"):
         raise Unreadable("no evidence among the files")
     findings = Findings()
-    for each in of("transparent_statement"):
-        findings.add(transparent.examine(each.data, trust)[0])
+    carried, loose = _carried(of("transparent_statement"))
     entries = _read(findings, of("statement"), lambda data: [Sign1(data)])
     events = _read(findings, of("event", "event_list"), _events)
     for each in of("receipt"):
-        _match(findings, each, entries, events, trust)
-    _check_log(findings, of("massif"), of("seal"), events, trust)
+        _match(findings, each, [*entries, *carried.values()], [*events, *loose.values()], trust)
+    _check_log(findings, of("massif"), of("seal"), [*events, *loose.values()], trust)
+    for each in of("transparent_statement"):
+        elsewhere = [given[each.path].proofs if each.path in given else [] for given in (carried, loose)]
+        findings.add(transparent.examine(each.data, trust, *elsewhere)[0])
     for given in entries:
         _check_statement(findings, given, trust)
     for given in events:
@@ -59,6 +61,20 @@ def _read(findings, files, read):
         values = findings.attempt(each.path, lambda: read(each.data))
         given += [Given(each.path, value) for value in values or []]
     return given
+
+
+def _carried(files):
+    """The statements of transparent statements, and the events without a receipt in them, by the names of the files."""
+    entries, events = {}, {}
+    for each in files:
+        try:
+            parts = transparent.TransparentStatement(each.data)
+        except Refused:
+            continue
+        entries[each.path] = Given(each.path, parts.message)
+        if parts.event is not None and receipt.TENANCY_LOG not in parts.receipts:
+            events[each.path] = Given(each.path, parts.event)
+    return entries, events
 
 
 def _events(data):
@@ -85,8 +101,13 @@ def _match(findings, file, entries, events, trust):
         try:
             if is_entry:
                 each.proofs.append(transparent.prove_entry(each.value.entry(), given, trust))
+                proof = each.proofs[-1]
             else:
                 each.proofs.append(transparent.prove_event(each.value, given, trust))
+                proof = each.proofs[-1]
+            for copy in candidates:
+                if copy is not each and _is_copy(copy.value, each.value, is_entry):
+                    copy.proofs.append(proof)
             return
         except Refused as error:
             refusal = refusal or error
@@ -95,6 +116,13 @@ def _match(findings, file, entries, events, trust):
     else:
         findings.lacks("statement" if is_entry else "event")
         findings.uncovered(file.path, "unproven")
+
+
+def _is_copy(value, other, is_entry):
+    """Whether both are the same statement, or the same event."""
+    if is_entry:
+        return value.entry() == other.entry()
+    return (value.members, value.index, value.idtimestamp) == (other.members, other.index, other.idtimestamp)
 
 
 def _check_log(findings, massifs, seals, events, trust):
@@ -108,6 +136,8 @@ def _check_log(findings, massifs, seals, events, trust):
     def work():
         ordered = sorted((each.data for each in massifs), key=lambda data: int.from_bytes(data[28:32], "big"))
         sealed = sorted((each.data for each in seals), key=lambda data: Seal(data).size)
+        times = [Seal(data).state[3] for data in sealed]
+        require(times == sorted(times), "consistency_invalid", "a seal is older than one over fewer nodes")
         return log_files.prove_log(zip(ordered, sealed), trust.log_keys, trust.tenancy_pin)
 
     log = findings.attempt("log", work)

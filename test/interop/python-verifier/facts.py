@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timedelta
 
 import record
-from statement import HASHES
+from statement import HASHES, is_tenancy_of
 
 EPOCH_START_MS = 2**40 - 1
 HASH_NAMES = {number: name for name, (number, _) in HASHES.items()}
@@ -19,20 +19,27 @@ def rfc3339(unix_ms):
     return f"{time:%Y-%m-%dT%H:%M:%S}.{time.microsecond // 1000:03d}Z"
 
 
+def idtimestamp_ms(number, epoch):
+    """Milliseconds since 1970 of an idtimestamp."""
+    return (number >> 24) + epoch * EPOCH_START_MS
+
+
 def vcon_of(subject):
     named = re.fullmatch("vcon://([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", subject, re.I | re.A) if isinstance(subject, str) else None
     return named and named[1]
 
 
-def of_statement(statement):
-    """What a statement says, once its signature is checked."""
+def of_statement(statement, is_pinned, logged):
+    """What a statement says, once its signature is checked. `logged` are proofs that logs hold it."""
+    logs = [proof["log"].get("issuer") for proof in logged]
+    is_own = is_pinned or any(is_tenancy_of(statement.issuer, log) for log in logs)
     meta = {name: value for name, value in statement.meta.items() if isinstance(name, str) and isinstance(value, str)}
     operation, declared, jcs = (meta.pop(name, None) for name in ("vcon_operation", "timestamp_declared", "payload_jcs_sha256"))
     is_record, stated = record.is_record_statement(statement), record.stated(statement)
     has_digest = statement.hash_alg is not None and statement.payload is not None and not is_record
     alg = None if statement.hash_alg is None or is_record else HASH_NAMES.get(statement.hash_alg, str(statement.hash_alg))
     return {
-        "issuer": statement.issuer, "tenancy": statement.tenancy, "operation": operation,
+        "issuer": statement.issuer, "tenancy": statement.tenancy if is_own else None, "operation": operation,
         "subject": statement.subject, "vcon": vcon_of(statement.subject),
         "payload_hash": statement.payload.hex() if has_digest else None,
         "payload_hash_alg": alg, "record_hash": None if stated is None else stated.hex(),
@@ -66,7 +73,7 @@ def of_record(event):
 def of_event(event):
     """What a leaf covers of an event, once a log is proven to hold that leaf."""
     members = event.members
-    committed = rfc3339((int(event.idtimestamp[2:], 16) >> 24) + EPOCH_START_MS)
+    committed = rfc3339(idtimestamp_ms(int(event.idtimestamp[2:], 16), 1))
     if event.is_free:
         return {**_of_free(event), "committed": committed}
     common = {**_of_content(event), "committed": committed}

@@ -59,6 +59,7 @@ def claim_log(findings, piece, proven):
     first, last = proven[0].massif.number, proven[-1].massif.number
     facts = {"first_massif": str(first), "last_massif": str(last), "size": str(proven[-1].seal.size)}
     findings.claim("log", piece, facts, [proofs.of_seal(proven[-1].seal, proven[-1].key)])
+    findings.seals(piece, [proofs.of_seal(each.seal, each.key) for each in proven])
     headers = {f"header {label}" for each in proven for label in each.seal.message.unprotected}
     if headers:
         findings.uncovered(piece, "by_design", headers)

@@ -1,8 +1,10 @@
 """Proofs as a verdict shows them (docs/formats/verdict.md); only positions that are proven are there."""
 
-from facts import rfc3339
+from facts import idtimestamp_ms, rfc3339
 from receipt import STATEMENT_LOG
 from trees import leaf_count
+
+END_OF_9999_MS = 253402300800000
 
 
 def key_id(key):
@@ -26,12 +28,17 @@ def of_receipt(receipt, leaf, key):
 
 def of_sealed_leaf(seal, key, leaf, index):
     return {"type": "inclusion", "log": seal.log, "vds": 3, "signed": "seal", "leaf": leaf.hex(),
-            "leaf_index": str(leaf_count(index)), "mmr_index": str(index), "tree_size": str(seal.size), "key": key_id(key)}
+            "leaf_index": str(leaf_count(index)), "mmr_index": str(index), **seal_times(seal), "key": key_id(key)}
+
+
+def seal_times(seal):
+    newest = idtimestamp_ms(seal.state[4], seal.epoch)
+    leaf = {"newest_leaf_at": rfc3339(newest)} if newest < END_OF_9999_MS else {}
+    return {"tree_size": str(seal.size), "sealed_at": rfc3339(seal.state[3]), **leaf}
 
 
 def of_seal(seal, key):
-    return {"type": "seal", "log": seal.log, "vds": 3, "tree_size": str(seal.size),
-            "sealed_at": rfc3339(seal.state[3]), "key": key_id(key)}
+    return {"type": "seal", "log": seal.log, "vds": 3, **seal_times(seal), "key": key_id(key)}
 
 
 def open_place(findings, piece, proof):

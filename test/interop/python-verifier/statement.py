@@ -148,6 +148,12 @@ def service_did(url):
     return ":".join(["did", "web", host, *path, "archivist", "v1", "didweb"])
 
 
+def is_tenancy_of(issuer, log_issuer):
+    """Whether an issuer is a tenancy of the service that signs its logs under this URL."""
+    service = service_did(log_issuer)
+    return service is not None and (issuer or "").startswith(service + ":")
+
+
 def check_agreement(event, statement, log_issuer=None):
     """Whether the statement states the event's record. Refuses two that are not about the same operation.
 
@@ -170,9 +176,7 @@ def check_agreement(event, statement, log_issuer=None):
         expected = (expected or None) if is_registered or name == "payload_location" else expected
         if not (is_registered and expected is None):
             _differs(type(value) is type(expected) and value == expected, name)
-    service = service_did(log_issuer)
-    of_service = service is not None and (statement.issuer or "").startswith(service + ":")
-    if not is_registered or of_service:
+    if not is_registered or is_tenancy_of(statement.issuer, log_issuer):
         _differs(statement.tenancy is not None and statement.tenancy == event.tenancy, "the tenancy")
     (_check_registered_meta if is_registered else _check_meta)(attributes, statement)
     return is_recorded

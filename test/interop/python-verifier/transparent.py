@@ -98,7 +98,7 @@ def verified_statement(message, trust):
 def claim_statement(findings, piece, signed, logged):
     """Claims what a signed statement says; `logged` are proofs that logs hold it."""
     statement, signature = signed
-    findings.claim("statement", piece, facts.of_statement(statement), [signature, *logged])
+    findings.claim("statement", piece, facts.of_statement(statement, signature["issuer_pinned"], logged), [signature, *logged])
     if not signature["issuer_pinned"]:
         findings.lacks("issuer")
     if not logged:
@@ -108,14 +108,17 @@ def claim_statement(findings, piece, signed, logged):
         proofs.open_place(findings, "statement_log_receipt", proof)
 
 
-def examine(data, trust):
-    """Findings about a transparent statement; its parts, and the statement if its signature holds."""
+def examine(data, trust, entry_proofs=(), event_proofs=()):
+    """Findings about a transparent statement; its parts, and the statement if its signature holds.
+
+    Proofs that other files brought count where it has no receipt of its own.
+    """
     findings = Findings()
     parts = findings.attempt("statement", lambda: TransparentStatement(data))
     if parts is None:
         return findings, None, None
     signed = findings.attempt("statement", lambda: verified_statement(parts.message, trust))
-    logged = []
+    logged = list(entry_proofs)
     if STATEMENT_LOG in parts.receipts:
         entry = parts.message.entry()
         proof = findings.attempt(
@@ -125,13 +128,13 @@ def examine(data, trust):
     if signed:
         claim_statement(findings, "statement", signed, logged)
     by_statement = findings.claims[-1]["by"] if signed else None
-    _examine_event(findings, parts, by_statement, trust)
+    _examine_event(findings, parts, by_statement, trust, list(event_proofs))
     if parts.other_headers:
         findings.uncovered("statement", "by_design", [f"header {label}" for label in parts.other_headers])
     return findings, parts, signed and signed[0]
 
 
-def _examine_event(findings, parts, by_statement, trust):
+def _examine_event(findings, parts, by_statement, trust, found):
     """`by_statement` proves the statement, and with it the record that it states."""
     event, message = parts.event, parts.receipts.get(TENANCY_LOG)
     if event is None:
@@ -139,16 +142,17 @@ def _examine_event(findings, parts, by_statement, trust):
         if message is not None:
             findings.uncovered("tenancy_log_receipt", "unproven")
         return
-    proof = None
     if message is not None:
         work = lambda: prove_event(event, Receipt(message, TENANCY_LOG), trust)  # noqa: E731
         proof = findings.attempt("tenancy_log_receipt", work)
-    log_issuer = proof["log"].get("issuer") if proof else None
+        found = [proof] if proof else []
+    log_issuer = found[0]["log"].get("issuer") if found else None
     states_record = findings.attempt("event", lambda: check_agreement(event, Statement(parts.message), log_issuer))
-    if proof and states_record is not None:
-        claim_event(findings, "event", event, [proof], by_statement if states_record and by_statement else ())
-        proofs.open_place(findings, "tenancy_log_receipt", proof)
-    elif message is None:
+    if found and states_record is not None:
+        claim_event(findings, "event", event, found, by_statement if states_record and by_statement else ())
+        placed = next((proof for proof in found if "leaf_index" in proof), found[0])
+        proofs.open_place(findings, "tenancy_log_receipt", placed)
+    elif message is None and not found:
         findings.lacks("tenancy_log_receipt")
         findings.uncovered("event", "unproven")
 

@@ -2,7 +2,9 @@
 
 import re
 
+import times
 from refusal import Refused
+from trees import leaf_count
 
 # Nothing false was found, and nothing was proven.
 UNDECIDED = ("insufficient_data", "receipt_missing", "unsupported")
@@ -35,7 +37,7 @@ class Findings:
     """Claims, contradictions, what is not covered, what is missing."""
 
     def __init__(self):
-        self.claims, self.contradictions, self.not_covered, self.missing = [], [], [], []
+        self.claims, self.contradictions, self.not_covered, self.missing, self.remarks = [], [], [], [], []
 
     def claim(self, kind, piece, facts, by):
         facts = {name: value for name, value in facts.items() if value is not None}
@@ -55,8 +57,12 @@ class Findings:
         self.missing.append(what)
 
     def add(self, other):
-        for name in ("claims", "contradictions", "not_covered", "missing"):
+        for name in ("claims", "contradictions", "not_covered", "missing", "remarks"):
             getattr(self, name).extend(getattr(other, name))
+
+    def seals(self, piece, seal_proofs):
+        """Compares the times of seals of which no claim tells."""
+        self.remarks += times.of_seals([(piece, proof) for proof in seal_proofs], log_of)
 
     def attempt(self, piece, work):
         """The result of a check, or None after its failure was noted."""
@@ -67,13 +73,36 @@ class Findings:
             return None
 
     def one_history(self):
-        """Refuses two entries in one place of a log."""
+        """Refuses two entries in one place of a log, and a leaf that is older than one before it."""
         first = {}
         for claim in self.claims:
             for proof in claim["by"]:
                 place = place_of(proof)
                 if place is not None and first.setdefault(place, proof["leaf"]) != proof["leaf"]:
                     self.refusal(claim["piece"], Refused("consistency_invalid", f"another entry has its place {place}"))
+        for log, timed in self._times().items():
+            latest = None
+            for index, time, piece in sorted(timed):
+                if latest and (time != latest[1] if index == latest[0] else time < latest[1]):
+                    self.refusal(piece, Refused("consistency_invalid", f"leaf {index} of {log} is older than leaf {latest[0]}"))
+                else:
+                    latest = index, time
+
+    def _times(self):
+        """The proven times of the leaves of each log of structure 3, by their indices."""
+        times = {}
+        for claim in self.claims:
+            committed = claim["facts"].get("committed") if claim["kind"] == "event" else None
+            for proof in claim["by"]:
+                log = log_of(proof["log"]) if proof.get("vds") == 3 else None
+                if log is None:
+                    continue
+                timed = times.setdefault(log, set())
+                if "newest_leaf_at" in proof:
+                    timed.add((leaf_count(int(proof["tree_size"])) - 1, proof["newest_leaf_at"], claim["piece"]))
+                if committed is not None and "leaf_index" in proof:
+                    timed.add((int(proof["leaf_index"]), committed, claim["piece"]))
+        return times
 
     @property
     def outcome(self):
@@ -84,4 +113,5 @@ class Findings:
 
     def document(self):
         return {"outcome": self.outcome, "claims": self.claims, "contradictions": self.contradictions,
-                "not_covered": self.not_covered, "missing": sorted(set(self.missing))}
+                "not_covered": self.not_covered, "missing": sorted(set(self.missing)),
+                "remarks": times.remarks(self.claims, self.remarks, log_of)}

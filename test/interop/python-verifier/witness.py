@@ -6,6 +6,7 @@ import re
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+import proofs
 import receipt
 import strict_json
 from massif import Seal
@@ -87,13 +88,13 @@ def _hashes(value):
 
 
 def check(event, files, trust):
-    """The facts about the checkpoint that covers the event, and the witnesses that cosigned it."""
+    """The proofs by the checkpoint that covers the event, and by the seal that it covers, and who cosigned it."""
     seal_bytes, proof, inclusion = files
     inclusion = strict_json.unambiguous(inclusion)
     _malformed(isinstance(inclusion, dict), "event-in-seal.json is not an object")
     path, log_peaks = _hashes(inclusion.get("path")), _hashes(inclusion.get("peaks"))
     seal = Seal(seal_bytes)
-    seal.verify(log_peaks, trust.log_keys, trust.tenancy_pin)
+    key = seal.verify(log_peaks, trust.log_keys, trust.tenancy_pin)
     receipt.check_event_log(seal.log, event)
     require(event.index < seal.size and height(event.index) == 0, PATH, "the sealed log has no such leaf")
     root, index = mmr_peak(event.index, event.leaf(), path)
@@ -112,4 +113,4 @@ def check(event, files, trust):
     names = [w.name for w in trust.witnesses if distinct[w.public] is w and _cosigned(text, lines, w)]
     require(len(names) >= (trust.quorum if trust.witnesses else 0), "witness_quorum_missing", f"cosigned by {len(names)} of the given witnesses")
     return {"type": "witness", "origin": origin, "tree_size": size, "leaf_index": str(entry), "witnesses": names,
-            "size": str(seal.size)}
+            "seal": proofs.of_sealed_leaf(seal, key, event.leaf(), event.index)}

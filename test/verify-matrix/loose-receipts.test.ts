@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { utf8 } from '../../src/core/bytes.js';
+import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
+import { keySet, verifyRig } from '../cli/verify-rig.js';
+import {
+  logged,
+  SAMPLE_VCON,
+  sampleAssetEvent,
+  sampleAttributes,
+  sampleSigners,
+  sampleStatement,
+  statementLogReceipt,
+} from '../core/verify/sample-transparent-statement.js';
+import { hasPythonCryptography } from '../support/prerequisites.js';
+import type { GivenFiles } from './matrix-rows.js';
+import { type PythonAnswer, startPythonVerifier } from './python-verifier.js';
+
+const { issuer, statementLog, sealer, stranger } = sampleSigners;
+const rig = verifyRig('loose-receipts');
+const folder = mkdtempSync(join(tmpdir(), 'loose-receipts-'));
+const keyFile = (name: string, ...signers: (typeof issuer)[]) => {
+  writeFileSync(join(folder, name), keySet(...signers));
+  return [join(folder, name)];
+};
+const trust = { log_keys: keyFile('logs.json', statementLog, sealer), issuer_keys: keyFile('issuer.json', issuer) };
+const python = hasPythonCryptography ? startPythonVerifier() : undefined;
+afterAll(async () => {
+  await python?.close();
+  rig.remove();
+  rmSync(folder, { recursive: true });
+});
+
+const short = ({ outcome, claims = [], contradictions = [] }: PythonAnswer) => [
+  outcome,
+  ...claims.map(({ kind }) => kind).sort(),
+  ...contradictions.map(({ code }) => code),
+];
+
+/** The outcome, the kinds of claims and the refusals, which both verifiers must answer alike. */
+async function told(files: GivenFiles): Promise<readonly string[]> {
+  const paths = Object.entries(files).map(([name, bytes]) => rig.file(name, bytes));
+  const ours = short(JSON.parse((await rig.verify('--json', ...paths)).out) as PythonAnswer);
+  if (python) expect(short(await python.judge(files, trust))).toEqual(ours);
+  return ours;
+}
+
+const attributes = sampleAttributes(SAMPLE_VCON);
+const statement = await sampleStatement(attributes);
+const receipt = await statementLogReceipt(statement);
+const foreign = await statementLogReceipt(statement, stranger);
+const { event, mmrReceipt } = await logged(sampleAssetEvent(attributes));
+
+/** The statement with these receipts in it, or without the list, and with the event if told. */
+function carrying(receipts: Uint8Array[] | undefined, withEvent = false): Uint8Array {
+  const header = new Map<number | string, string | Uint8Array[]>();
+  if (receipts) header.set(394, receipts);
+  if (withEvent) header.set('event', JSON.stringify(event));
+  return encodeSign1({ ...decodeSign1(statement), unprotectedHeader: header });
+}
+
+describe('a transparent statement without a receipt in it', () => {
+  it.each([
+    ['an empty list', carrying([])],
+    ['no list and an event', carrying(undefined, true)],
+  ])('is proven by the receipts beside it: with %s', async (_, bytes) => {
+    const alone = { 'a.cose': bytes };
+    expect((await told(alone))[0]).toBe('incomplete');
+    const hasEvent = decodeSign1(bytes).unprotectedHeader.has('event');
+    const receipts = { 'b.cose': receipt, ...(hasEvent ? { 'c.cose': mmrReceipt } : {}) };
+    expect(await told({ ...alone, ...receipts })).toEqual(['verified', ...(hasEvent ? ['event'] : []), 'statement']);
+  });
+
+  it('and its event stay unproven in the part whose receipt is not given', async () => {
+    const [both, ...parts] = [
+      { 'b.cose': receipt, 'c.cose': mmrReceipt },
+      { 'b.cose': receipt },
+      { 'c.cose': mmrReceipt },
+    ];
+    for (const part of parts) expect((await told({ 'a.cose': carrying([], true), ...part }))[0]).toBe('incomplete');
+    expect((await told({ 'a.cose': carrying([receipt], true), 'c.cose': mmrReceipt }))[0]).toBe('verified');
+    expect((await told({ 'a.cose': carrying([mmrReceipt], true), 'b.cose': receipt }))[0]).toBe('verified');
+    expect((await told({ 'a.cose': carrying([], true), 'e.json': utf8(JSON.stringify(event)), ...both }))[0]).toBe(
+      'verified',
+    );
+  });
+
+  it('is refused with a receipt beside it that is wrong', async () => {
+    const [outcome, ...rest] = await told({ 'a.cose': carrying([]), 'b.cose': foreign });
+    expect([outcome, rest.at(-1)]).toEqual(['refused', 'log_key_not_trusted']);
+  });
+});
+
+it('a wrong receipt in a transparent statement is refused, whatever lies beside it', async () => {
+  for (const wrong of [[foreign], [foreign, mmrReceipt]]) {
+    const files = { 'a.cose': carrying(wrong, wrong.length > 1), 'b.cose': receipt };
+    const paths = Object.entries(files).map(([name, bytes]) => rig.file(name, bytes));
+    const { outcome, contradictions } = JSON.parse((await rig.verify('--json', ...paths)).out) as PythonAnswer;
+    expect([outcome, ...contradictions!.map(({ code }) => code)]).toEqual(['refused', 'log_key_not_trusted']);
+    if (python) expect((await python.judge(files, trust)).outcome).toBe('refused');
+  }
+});
