@@ -19,8 +19,8 @@ import {
   sampleAssetEvent,
   sampleAttributes,
   sampleStatement,
-  secondStatementLogReceipt,
   statementLogReceipt,
+  statementLogReceipts,
 } from '../core/verify/sample-transparent-statement.js';
 import { verifyRig } from './verify-rig.js';
 
@@ -221,16 +221,17 @@ describe('vcon-archivist verify of a receipt', () => {
       sampleStatement(sampleAttributes(SAMPLE_VCON)),
       sampleStatement(sampleAttributes(new Uint8Array(3))),
     ]);
+    const [ofOne, ofOther] = (await statementLogReceipts([one, other])) as [Uint8Array, Uint8Array];
     const files = [
       file('2.json', JSON.stringify(log.events[2])),
-      file('r-other.cose', await secondStatementLogReceipt(other)),
+      file('r-other.cose', ofOther),
       file('r5.cose', await log.receipt(5)),
       file('call.json', SAMPLE_VCON),
       file('one.cose', one),
       file('r2.cose', await log.receipt(2)),
       file('other.cose', other),
       file('5.json', JSON.stringify(log.events[5])),
-      file('r-one.cose', await statementLogReceipt(one)),
+      file('r-one.cose', ofOne),
     ];
     for (const given of [files, files.toReversed()]) {
       const { out, exitCode } = await verify(...given);
@@ -265,12 +266,12 @@ describe('vcon-archivist verify of a receipt', () => {
 describe('vcon-archivist verify of an evidence bundle', () => {
   it('needs one statement about the vCon, and every statement to hold', async () => {
     const vcon = file('call.vcon.json', SAMPLE_VCON);
-    const transparent = async (content: Uint8Array, receiptOf = statementLogReceipt) => {
-      const statement = await sampleStatement(sampleAttributes(content));
-      return assembleTransparentStatement(statement, { rfc9162Receipt: await receiptOf(statement) });
-    };
-    const about = await transparent(SAMPLE_VCON);
-    const earlier = await transparent(new Uint8Array(1), secondStatementLogReceipt);
+    const contents = [new Uint8Array(1), SAMPLE_VCON];
+    const statements = await Promise.all(contents.map((content) => sampleStatement(sampleAttributes(content))));
+    const receipts = await statementLogReceipts(statements);
+    const [earlier, about] = statements.map((statement, at) =>
+      assembleTransparentStatement(statement, { rfc9162Receipt: receipts[at]! }),
+    ) as [Uint8Array, Uint8Array];
     const bundle = (files: Record<string, Uint8Array>) => file('evidence.zip', zipSync(files));
     const good = { '1/transparent-statement.cose': earlier, '2/transparent-statement.cose': about };
     expect((await verify(vcon, bundle(good))).exitCode, 'without an index').toBe(3);

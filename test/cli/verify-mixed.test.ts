@@ -22,8 +22,8 @@ import {
   sampleAttributes,
   sampleSigners,
   sampleStatement,
-  secondStatementLogReceipt,
   statementLogReceipt,
+  statementLogReceipts,
 } from '../core/verify/sample-transparent-statement.js';
 import { commandLine } from '../support/command-line.js';
 import { verifyRig } from './verify-rig.js';
@@ -134,10 +134,12 @@ describe('an event without a statement', () => {
 describe('evidence from before and after a move of the service', () => {
   it('verifies under both names of the issuer, and is refused under one or under others', async () => {
     const moved = SAMPLE_ISSUER.replace('archive.example', 'moved.example');
-    const old = file('old.cose', await withoutEvent());
-    const bytes = await sampleStatement(sampleAttributes(SAMPLE_VCON), sampleSigners.issuer, moved);
-    const rfc9162Receipt = await secondStatementLogReceipt(bytes);
-    const fresh = file('fresh.cose', assembleTransparentStatement(bytes, { rfc9162Receipt }));
+    const attributes = sampleAttributes(SAMPLE_VCON);
+    const before = await sampleStatement(attributes);
+    const after = await sampleStatement(attributes, sampleSigners.issuer, moved);
+    const [one, two] = (await statementLogReceipts([before, after])) as [Uint8Array, Uint8Array];
+    const old = file('old.cose', assembleTransparentStatement(before, { rfc9162Receipt: one }));
+    const fresh = file('fresh.cose', assembleTransparentStatement(after, { rfc9162Receipt: two }));
     const { event, mmrReceipt } = await logged(sampleAssetEvent(sampleAttributes(SAMPLE_VCON, { step: '2' })));
     const files = [
       file('call.json', SAMPLE_VCON),

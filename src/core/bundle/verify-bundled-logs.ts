@@ -3,7 +3,7 @@ import { type BlobPath, parseBlobPath } from '../massif/blob-paths.js';
 import { tenancyOfLog } from '../receipt/log-claims.js';
 import type { EventDocument } from '../statement/event-document.js';
 import { tenancyOfEvent } from '../verify/event-facts.js';
-import { among, holding } from '../verify/one-history.js';
+import { copyOf, holding } from '../verify/held-copy.js';
 import { placedSeal, sealProof } from '../verify/proofs.js';
 import { sealRemarks } from '../verify/time-remarks.js';
 import { createVerdict, type Findings, failure, findingsOf, notCovered } from '../verify/verdict.js';
@@ -123,6 +123,8 @@ function logClaim({ tenancy, number }: BundledMassif, proven: readonly ProvenMas
     size: String(seal.state.size),
   };
   const piece = `log/tenant/${tenancy}`;
+  const massifs = proven.map((each) => each.massif);
+  const copy = copyOf(massifs, seal.state.size);
   return createVerdict(
     {
       claims: [
@@ -130,7 +132,7 @@ function logClaim({ tenancy, number }: BundledMassif, proven: readonly ProvenMas
           kind: 'log',
           piece,
           facts,
-          by: [holding(sealProof(seal), seal, massif, among(proven.map((each) => each.massif)))],
+          by: [holding(sealProof(seal), copy)],
         },
       ],
     },

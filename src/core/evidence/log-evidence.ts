@@ -1,10 +1,8 @@
 import { VerificationError } from '../errors.js';
-import { massifOfSize } from '../massif/massif-layout.js';
-import type { Massif } from '../massif/read-massif.js';
 import { tenancyOfLog } from '../receipt/log-claims.js';
 import { type MmrState, readSeal } from '../receipt/seal.js';
 import type { Claim, SealProof } from '../verify/claim.js';
-import { among, holding } from '../verify/one-history.js';
+import { addEdges, copyOf, type Edges, type HeldCopy, holding } from '../verify/held-copy.js';
 import { openHeader, placedSeal, sealedLeafProof, sealProof, type VerifiedSeal } from '../verify/proofs.js';
 import { type PlacedSeal, sealRemarks } from '../verify/time-remarks.js';
 import { checked, createVerdict, type Findings, findingsOf, notCovered } from '../verify/verdict.js';
@@ -47,16 +45,18 @@ export async function checkReplica(
 ): Promise<Partial<Findings>> {
   return findingsOf(log.path, async () => {
     let last: ProvenMassif | undefined;
+    const edges: Edges = new Map();
     const seals: PlacedSeal[] = [];
     for await (const proven of proveLog(filesOf(log), trust)) {
       checkPlace(log, proven, last);
+      if (last) addEdges(edges, last.massif);
       last = proven;
       seals.push(placedSeal(log.path, proven.seal));
       progress(`massif ${proven.massif.index}, ${proven.massif.size} nodes`);
       for (const event of events) await findEvent(event, proven);
     }
     const { massif, seal } = last!;
-    const proof = holding(sealProof(seal), seal, massif, massifsOf(log, massif.height));
+    const proof = holding(sealProof(seal), replicaCopy(log, last!, edges));
     return createVerdict(
       logFindings(log.path, log.numbers[0]!, massif.index, [{ seal, proof }]),
       unsealedNodes(log.path, last!),
@@ -65,11 +65,16 @@ export async function checkReplica(
   });
 }
 
-/** Reads again what was proven: a log can be larger than memory. */
-function massifsOf({ numbers, read }: ReplicaLog, height: number): (size: bigint) => Promise<Massif | undefined> {
-  return async (size) => {
-    const number = massifOfSize(height, size);
-    return numbers.includes(number) ? recomputeMassif((await read(number)).massif) : undefined;
+/** Massifs are read again: a log can be larger than memory. */
+function replicaCopy({ numbers, read }: ReplicaLog, { massif, seal }: ProvenMassif, edges: Edges): HeldCopy {
+  const { size } = seal.state;
+  addEdges(edges, massif, size);
+  return {
+    size,
+    height: massif.height,
+    numbers,
+    edges,
+    massif: async (number) => recomputeMassif((await read(number)).massif),
   };
 }
 
@@ -158,7 +163,7 @@ export async function checkLogFiles(
     const last = sealed.at(-1)!;
     const unsealed = unsealedNodes(piece, { massif: last, seal: newest });
     const proofs = seals.map((seal) => ({ seal, proof: sealProof(seal) }));
-    holding(proofs.at(-1)!.proof, newest, last, among(sealed));
+    holding(proofs.at(-1)!.proof, copyOf(sealed, newest.state.size));
     return createVerdict(logFindings(piece, sealed[0]!.index, last.index, proofs), open, unsealed);
   });
 }

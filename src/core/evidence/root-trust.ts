@@ -12,6 +12,7 @@ import {
   type TrustedKeyManifest,
   verifyKeyManifests,
 } from '../keys/verify-key-manifests.js';
+import { withKeptHistory } from '../verify/one-history.js';
 import { contradiction, createVerdict, notCovered } from '../verify/verdict.js';
 import type { ManifestSource } from './manifest-sources.js';
 import { UsageError } from './usage-error.js';
@@ -104,8 +105,9 @@ export async function verifyUnderRoot(
   try {
     const trusted = await root();
     const { verdict, files } = await check(trusted);
+    const judged = await withKeptHistory(judgeByManifest(verdict, trusted.manifest));
     const unused = trusted.others.map((name) => notCovered(name, 'explanation', OTHER_ROOT));
-    return { verdict: createVerdict(judgeByManifest(verdict, trusted.manifest), unused), files };
+    return { verdict: createVerdict(judged, unused), files };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     return { verdict: createVerdict(contradiction('key manifest', error)), files: [] };

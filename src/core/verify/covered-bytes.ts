@@ -1,5 +1,6 @@
 import { type Sign1, signatureInput } from '../cose/sign1.js';
 import type { Proof } from './claim.js';
+import type { ProvenNode } from './proven-nodes.js';
 
 /** Bytes that a hash or a signature covers, so that a reader can see and repeat what was computed. */
 export interface CoveredBytes {
@@ -15,6 +16,8 @@ interface Covered {
   readonly leaf?: (() => CoveredBytes) | undefined;
   /** What the signature is over; of a witness the checkpoint, before which each witness signs its own time. */
   readonly signed?: (() => CoveredBytes) | undefined;
+  /** The hashes of the log's tree that its path proves, and the signed root or peak that they lead to. */
+  readonly tree?: { readonly root: Uint8Array; nodes(): Iterable<ProvenNode> } | undefined;
 }
 
 /** What a COSE signature covers: its Sig_structure (RFC 9052 section 4.4). */
@@ -33,7 +36,11 @@ type Noted = { readonly [COVERED]?: Covered };
  */
 export function covering<Kind extends Proof>(proof: Kind, covered: Covered): Kind {
   const noted = coveredBytes(proof);
-  const value: Covered = { leaf: covered.leaf ?? noted.leaf, signed: covered.signed ?? noted.signed };
+  const value: Covered = {
+    leaf: covered.leaf ?? noted.leaf,
+    signed: covered.signed ?? noted.signed,
+    tree: covered.tree ?? noted.tree,
+  };
   return Object.defineProperty(proof, COVERED, { value, configurable: true });
 }
 

@@ -1,76 +1,27 @@
-import { equalBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
-import type { Massif } from '../massif/read-massif.js';
 import { leafCount } from '../mmr/leaf-count.js';
-import type { Claim, InclusionProof, NamedLog, Proof, SealProof } from './claim.js';
+import type { Claim, NamedLog } from './claim.js';
 import { logOf } from './log-of.js';
-import type { VerifiedSeal } from './proofs.js';
-import { contradiction, type Findings } from './verdict.js';
-import { peaksAt } from './verify-log.js';
-
-/** A proven copy of a log, as far as a seal covers it. */
-interface HeldLog {
-  readonly size: bigint;
-  /** Peaks of the log at that size. */
-  readonly peaks: readonly Uint8Array[];
-  /** The massif in which a size ends; undefined if the copy does not have it. */
-  massifOver(size: bigint): Promise<Massif | undefined>;
-}
-
-const held = new WeakMap<Proof, HeldLog>();
-
-/**
- * Notes the copy of a log that a seal's proof is about, so that it can be compared with other copies. Returns the proof.
- * @param massif the one in which the sealed state ends
- * @param massifOver any massif of the copy, by a size that ends in it
- */
-export function holding(
-  proof: SealProof,
-  { state: { size } }: VerifiedSeal,
-  massif: Massif,
-  massifOver: HeldLog['massifOver'],
-): SealProof {
-  held.set(proof, { size, peaks: peaksAt(massif, size), massifOver });
-  return proof;
-}
-
-/** Finds the massif in which a size ends among massifs that are in memory. */
-export function among(massifs: readonly Massif[]): HeldLog['massifOver'] {
-  return async (size) => massifs.find((massif) => size > massif.firstNode && size <= massif.size);
-}
-
-interface Placed {
-  readonly piece: string;
-  readonly proof: InclusionProof;
-}
-
-function placesOf(claims: readonly Claim[]): Map<string, Placed[]> {
-  const places = new Map<string, Placed[]>();
-  for (const { piece, by } of claims)
-    for (const proof of by) {
-      if (proof.type !== 'inclusion' || proof.leaf_index === undefined) continue;
-      const log = logOf(proof.log);
-      if (log === undefined) continue;
-      const place = `${proof.vds} ${log} ${proof.leaf_index}`;
-      places.set(place, [...(places.get(place) ?? []), { piece, proof }]);
-    }
-  return places;
-}
+import { placeName } from './proven-nodes.js';
+import { conflictsAmong } from './shown-log.js';
+import {
+  type Contradiction,
+  contradiction,
+  createVerdict,
+  type Findings,
+  notCovered,
+  type Verdict,
+} from './verdict.js';
 
 const twoHistories = (why: string) =>
   new VerificationError('consistency_invalid', `${why}: the log has signed two histories`);
 
-function placeFindings(claims: readonly Claim[]): Partial<Findings>[] {
-  return [...placesOf(claims).values()].flatMap(([first, ...others]) =>
-    others
-      .filter(({ proof }) => proof.leaf !== first!.proof.leaf)
-      .map(({ piece, proof: { log, leaf_index: index } }) =>
-        contradiction(
-          piece,
-          twoHistories(`it is entry ${index} of the log "${log.subject}", and so is ${first!.piece}, which is another`),
-        ),
-      ),
-  );
+async function nodeFindings(claims: readonly Claim[]): Promise<Partial<Findings>[]> {
+  return (await conflictsAmong(claims)).map(({ subject, at, piece, other }) => {
+    const pieces = other === piece ? 'two proofs of it' : `it and ${other}`;
+    const why = `${pieces} show different hashes for ${placeName(at)} of the log "${subject}"`;
+    return between(other, contradiction(piece, twoHistories(why)));
+  });
 }
 
 interface Timed {
@@ -110,53 +61,50 @@ function orderFindings(claims: readonly Claim[]): Partial<Findings>[] {
     times.reduce((latest, next) => {
       if (next.index === latest.index ? next.time === latest.time : next.time >= latest.time) return next;
       const why = `leaf ${next.index} of its log is of ${next.time}, but leaf ${latest.index}, in ${latest.piece}, is of ${latest.time}: the times of a log's leaves only rise`;
-      found.push(contradiction(next.piece, new VerificationError('consistency_invalid', why)));
+      const refusal = contradiction(next.piece, new VerificationError('consistency_invalid', why));
+      found.push(between(latest.piece, refusal));
       return latest;
     });
     return found;
   });
 }
 
-interface Copy {
-  readonly piece: string;
-  readonly log: string;
-  readonly copy: HeldLog;
-}
+/** The other piece of each contradiction between two. */
+const others = new WeakMap<Contradiction, string>();
 
-function copiesOf(claims: readonly Claim[]): Copy[] {
-  return claims.flatMap(({ piece, by }) =>
-    by.flatMap((proof) => {
-      const copy = held.get(proof);
-      const log = proof.type === 'seal' ? logOf(proof.log) : undefined;
-      return copy && log !== undefined ? [{ piece, log, copy }] : [];
-    }),
-  );
-}
-
-/** Whether a copy has the nodes that an older state of the log has; undefined if it does not have that part. */
-async function extendsState(copy: HeldLog, { size, peaks }: HeldLog): Promise<boolean | undefined> {
-  if (size > copy.size) return undefined;
-  const massif = await copy.massifOver(size);
-  return massif && peaksAt(massif, size).every((peak, place) => equalBytes(peak, peaks[place]!));
-}
-
-async function copyFindings(claims: readonly Claim[]): Promise<Partial<Findings>[]> {
-  const found: Partial<Findings>[] = [];
-  const copies = copiesOf(claims);
-  for (const older of copies)
-    for (const newer of copies) {
-      if (older === newer || older.log !== newer.log) continue;
-      if ((await extendsState(newer.copy, older.copy)) !== false) continue;
-      const why = `it holds other nodes below size ${older.copy.size} than ${older.piece}`;
-      found.push(contradiction(newer.piece, twoHistories(why)));
-    }
+function between(other: string, found: Partial<Findings>): Partial<Findings> {
+  for (const each of found.contradictions!) others.set(each, other);
   return found;
 }
 
 /**
- * What refuses claims that cannot all be true of one log: two entries in one place, a leaf that is older than one before
- * it, and copies of which none extends the other. A log has one history, whatever files show it.
+ * What refuses claims that cannot all be true of one log: two hashes in one place of its tree, whether a path, a copy or a
+ * signed root shows them, and a leaf that is older than one before it. A log has one history, whatever files show it.
  */
 export async function historyFindings(claims: readonly Claim[]): Promise<Partial<Findings>[]> {
-  return [...placeFindings(claims), ...orderFindings(claims), ...(await copyFindings(claims))];
+  return [...(await nodeFindings(claims)), ...orderFindings(claims)];
+}
+
+/**
+ * Returns the verdict after a judgement took claims away, with the histories of only the kept claims. What contradicted
+ * a claim that does not count is unproven: a thief of a revoked key could refuse genuine evidence otherwise, and a log that
+ * revokes its own key must not hide its second history.
+ */
+export async function withKeptHistory(judged: Verdict): Promise<Verdict> {
+  const isOfHistory = (each: Contradiction) => others.has(each);
+  const before = judged.contradictions.filter(isOfHistory);
+  if (before.length === 0) return judged;
+  const again = createVerdict(await historyFindings(judged.claims));
+  const kept = new Set(judged.claims.map(({ piece }) => piece));
+  const refused = new Set(again.contradictions.map(({ piece, detail }) => `${piece} ${detail}`));
+  const open = before
+    .filter(({ piece, detail }) => !refused.has(`${piece} ${detail}`))
+    .map((each) => {
+      const other = others.get(each)!;
+      const [dropped, genuine] = kept.has(each.piece) ? [other, each.piece] : [each.piece, other];
+      const why = `it differs from ${genuine} in the history of one log, and at least one of the two is signed with a key that does not count, such as a stolen one: a thief made it, or the log has signed two histories. Keep both`;
+      return notCovered(dropped, 'unproven', why);
+    });
+  const rest = judged.contradictions.filter((each) => !isOfHistory(each));
+  return createVerdict({ ...judged, contradictions: rest }, again, open);
 }

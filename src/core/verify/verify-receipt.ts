@@ -19,6 +19,7 @@ import type { InclusionProof } from './claim.js';
 import { covering, signedBy } from './covered-bytes.js';
 import { provenEvent } from './event-facts.js';
 import { openPlace, statementLogProof, tenancyLogProof } from './proofs.js';
+import { mmrNodes, rfc9162Nodes } from './proven-nodes.js';
 import { checkLogName, type ExpectedLog, type LogTrust } from './trust.js';
 import { createVerdict, type Verdict } from './verdict.js';
 import { checkEventLog, eventLeaf } from './verify-event.js';
@@ -108,7 +109,10 @@ export async function verifyRfc9162Receipt(
   const leaf = rfc9162LeafWith(hash)(entry);
   const root = rfc9162LeafRoot(read, leaf, hash);
   const key = await verifyReceiptSignature(read, root, trust, 'the statement-log receipt');
-  const proof = covering(statementLogProof(read, leaf, key, treeSize), {
+  const made = statementLogProof(read, leaf, key, treeSize);
+  const nodes = () => rfc9162Nodes(read.leafIndex, leaf, read.treeSize, read.path, rfc9162ParentWith(hash));
+  const proof = covering(made, {
+    tree: made.leaf_index === undefined ? undefined : { root, nodes },
     leaf: () => ({ bytes: rfc9162LeafWith(concatBytes)(entry), prefix: 1, form: 'cbor' }),
     signed: signedBy(read.sign1, root),
   });
@@ -128,7 +132,13 @@ export async function verifyMmrReceipt(
   const read = readMmrReceipt(receipt);
   const peak = mmrReceiptPeak(read, leaf, trust.mmrIndex, trust.sha256);
   const key = await verifyReceiptSignature(read, peak, trust, 'the tenancy-log receipt');
-  return { proof: covering(tenancyLogProof(read, leaf, key), { signed: signedBy(read.sign1, peak) }), ...read };
+  const { index, path } = read;
+  const nodes = () => mmrNodes(index, leaf, path, hashPosPair64With(trust.sha256 ?? sha256));
+  const proof = covering(tenancyLogProof(read, leaf, key), {
+    signed: signedBy(read.sign1, peak),
+    tree: path.length === 0 ? undefined : { root: peak, nodes },
+  });
+  return { proof, ...read };
 }
 
 /** What a receipt is for: a statement in a statement log, or a frozen event in a tenancy log. */

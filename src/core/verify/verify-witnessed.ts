@@ -1,5 +1,7 @@
 import { equalBytes, utf8 } from '../bytes.js';
 import { VerificationError } from '../errors.js';
+import { hashPosPair64 } from '../mmr/hash-pos-pair64.js';
+import { peaks as peakIndices } from '../mmr/peaks.js';
 import { verifyInclusion } from '../mmr/verify-inclusion.js';
 import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
 import { rfc9162RootFromInclusion } from '../rfc9162/rfc9162-root-from-inclusion.js';
@@ -10,7 +12,8 @@ import { decodeNote, type NoteKey } from '../tlog/signed-note.js';
 import { decodeTlogProof } from '../tlog/tlog-proof.js';
 import type { InclusionProof, WitnessProof } from './claim.js';
 import { covering } from './covered-bytes.js';
-import { sealedLeafProof } from './proofs.js';
+import { sealedLeafProof, type VerifiedSeal } from './proofs.js';
+import { mmrNodes, type ProvenNode, rfc9162Nodes } from './proven-nodes.js';
 import { checkEventLog, eventLeaf } from './verify-event.js';
 import type { ReceiptTrust } from './verify-receipt.js';
 import { verifySeal } from './verify-seal.js';
@@ -44,6 +47,17 @@ export interface Witnessed {
   readonly index: bigint;
   /** That the event's leaf stands at its index in the sealed state, and that witnesses have seen that state. */
   readonly proofs: readonly [InclusionProof, WitnessProof];
+}
+
+/** The path of a leaf under a seal, and all peaks of the sealed state. */
+function* sealedNodes(
+  { state }: VerifiedSeal,
+  { path, peaks }: WitnessedSeal,
+  index: bigint,
+  leaf: Uint8Array,
+): Generator<ProvenNode> {
+  yield* mmrNodes(index, leaf, path, hashPosPair64);
+  for (const [place, at] of peakIndices(state.size).entries()) yield { at: String(at), hash: peaks[place]! };
 }
 
 /**
@@ -82,6 +96,12 @@ export async function verifyWitnessed(
     leaf_index: String(index),
     witnesses: by,
   };
-  covering(seen, { signed: () => ({ bytes: utf8(note.text), prefix: 0, form: 'text' }) });
-  return { by, origin, size, index, proofs: [sealedLeafProof(seal, leaf, mmrIndex), seen] };
+  covering(seen, {
+    signed: () => ({ bytes: utf8(note.text), prefix: 0, form: 'text' }),
+    tree: { root, nodes: () => rfc9162Nodes(index, rfc9162Leaf(witnessed.seal), size, path) },
+  });
+  const sealed = covering(sealedLeafProof(seal, leaf, mmrIndex), {
+    tree: { root: seal.signedState, nodes: () => sealedNodes(seal, witnessed, mmrIndex, leaf) },
+  });
+  return { by, origin, size, index, proofs: [sealed, seen] };
 }

@@ -111,24 +111,36 @@ export async function sampleStatement(
 const others = Array.from({ length: 6 }, (_, at) => sha256(utf8(`other ${at}`)));
 /** The sample is leaf 4 of 7. */
 const PLACE = 4;
-const leavesWith = (leaf: Uint8Array, place = PLACE) => [...others.slice(0, place), leaf, ...others.slice(place)];
+const leavesWith = (leaf: Uint8Array) => [...others.slice(0, PLACE), leaf, ...others.slice(PLACE)];
 
-/** The receipt of a statement in a statement log of seven. Two statements of one log need two places, from 0 to 6. */
+/** The receipt of a statement in a statement log of seven, in a history that no other statement shares. */
 export async function statementLogReceipt(
   statement: Uint8Array,
   signer: Signer = sampleSigners.statementLog,
   name = SAMPLE_STATEMENT_LOG,
-  place = PLACE,
 ): Promise<Uint8Array> {
-  const leaves = leavesWith(rfc9162Leaf(statementEntry(statement)), place);
-  const { nodes, peaks } = appendLeaves(rfc9162Parent, 0n, [], leaves);
-  const path = rfc9162InclusionPath(BigInt(place), 7n, (node) => nodes[Number(node)]!);
-  return attachRfc9162Inclusion(await signRoot(rfc9162Root(peaks), 7n, signer, name), 7n, BigInt(place), path);
+  return (await statementLogReceipts([statement], signer, name))[0]!;
 }
 
-/** A receipt of a second statement in the same log as `statementLogReceipt`. */
-export function secondStatementLogReceipt(statement: Uint8Array): Promise<Uint8Array> {
-  return statementLogReceipt(statement, sampleSigners.statementLog, SAMPLE_STATEMENT_LOG, PLACE + 1);
+/** The receipts of consecutive statements in one history of a statement log of seven. */
+export async function statementLogReceipts(
+  statements: readonly Uint8Array[],
+  signer: Signer = sampleSigners.statementLog,
+  name = SAMPLE_STATEMENT_LOG,
+): Promise<Uint8Array[]> {
+  const own = statements.map((statement) => rfc9162Leaf(statementEntry(statement)));
+  const leaves = [...others.slice(0, PLACE), ...own, ...others.slice(PLACE)].slice(0, 7);
+  const { nodes, peaks } = appendLeaves(rfc9162Parent, 0n, [], leaves);
+  const root = await signRoot(rfc9162Root(peaks), 7n, signer, name);
+  return own.map((_, at) => {
+    const place = BigInt(PLACE + at);
+    return attachRfc9162Inclusion(
+      root,
+      7n,
+      place,
+      rfc9162InclusionPath(place, 7n, (node) => nodes[Number(node)]!),
+    );
+  });
 }
 
 /** An event in a tenancy log of seven: with its place filled in, and its receipt. */

@@ -58,7 +58,9 @@ def _same_log(log, other):
 def claim_log(findings, piece, proven):
     first, last = proven[0].massif.number, proven[-1].massif.number
     facts = {"first_massif": str(first), "last_massif": str(last), "size": str(proven[-1].seal.size)}
-    findings.claim("log", piece, facts, [proofs.of_seal(proven[-1].seal, proven[-1].key)])
+    newest = proven[-1].seal
+    nodes = [node for each in proven for node in each.massif.nodes_under(newest.size)]
+    findings.claim("log", piece, facts, [proofs.of_seal(newest, proven[-1].key, nodes)])
     findings.seals(piece, [proofs.of_seal(each.seal, each.key) for each in proven])
     headers = {f"header {label}" for each in proven for label in each.seal.message.unprotected}
     if headers:

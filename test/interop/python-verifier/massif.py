@@ -64,6 +64,10 @@ class Massif:
         require(index in self._nodes, "insufficient_data", f"the file does not hold node {index}")
         return self._nodes[index]
 
+    def nodes_under(self, size):
+        """Every node that a log of this size has in the file, and the peaks before it."""
+        return [(index, node) for index, node in self._nodes.items() if index < size]
+
     def peaks_at(self, size):
         """The log's peaks at a size that ends in this file."""
         good = self.first < size <= self.size and peaks(size) is not None

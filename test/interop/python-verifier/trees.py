@@ -28,6 +28,25 @@ def rfc9162_root(leaf, index, size, path):
     return r
 
 
+def rfc9162_nodes(leaf, index, size, path):
+    """Every hash that a checked path proves, by the range of leaves under it."""
+    splits, first, end = [], 0, size
+    while end - first > 1:
+        middle = first + (1 << ((end - first - 1).bit_length() - 1))
+        splits.append((first, middle, end))
+        first, end = (first, middle) if index < middle else (middle, end)
+    yield (index, index + 1), leaf
+    for sibling in path:
+        first, middle, end = splits.pop()
+        if index < middle:
+            yield (middle, end), sibling
+            leaf = h(b"\x01", leaf, sibling)
+        else:
+            yield (first, middle), sibling
+            leaf = h(b"\x01", sibling, leaf)
+        yield (first, end), leaf
+
+
 def height(index):
     position = index + 1
     while position & (position + 1):
@@ -69,14 +88,24 @@ def mmr_peak(index, value, path):
     require(0 <= index < 1 << 63, PATH, "the index is not in 0…2^63−1")
     require(height(index) == 0, PATH, "the node is not a leaf")
     require(len(path) <= 63, PATH, "the path is longer than a tree is high")
+    for at, node in mmr_nodes(index, value, path):
+        index, value = at, node
+    return value, index
+
+
+def mmr_nodes(index, value, path):
+    """Every hash that a path proves, by node index; the last one is the peak."""
+    yield index, value
     for g, sibling in enumerate(path):
         if height(index + 1) > g:
+            yield index + 1 - (2 << g), sibling
             index += 1
             value = parent(index, sibling, value)
         else:
+            yield index + (2 << g) - 1, sibling
             index += 2 << g
             value = parent(index, value, sibling)
-    return value, index
+        yield index, value
 
 
 def bagged_root(nodes):

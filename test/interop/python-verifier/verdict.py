@@ -25,12 +25,16 @@ def log_of(log):
     return uuids.pop(), generation and generation[1]
 
 
-def place_of(proof):
-    """The place in a log that a proof proves, or None."""
-    if proof["type"] != "inclusion" or "leaf_index" not in proof:
+def shown_log(proof):
+    """The log and structure that a proof is about, or None. A checkpoint's origin is the name of a statement log."""
+    if proof["type"] == "witness":
+        log, structure = {"subject": proof["origin"]}, 1
+    elif proof["type"] in ("inclusion", "seal"):
+        log, structure = proof["log"], proof["vds"]
+    else:
         return None
-    log = log_of(proof["log"])
-    return log and (log, proof["vds"], proof["leaf_index"])
+    name = log_of(log)
+    return name and (name, structure)
 
 
 class Findings:
@@ -73,13 +77,15 @@ class Findings:
             return None
 
     def one_history(self):
-        """Refuses two entries in one place of a log, and a leaf that is older than one before it."""
+        """Refuses two hashes in one place of a log, and a leaf that is older than one before it."""
         first = {}
         for claim in self.claims:
             for proof in claim["by"]:
-                place = place_of(proof)
-                if place is not None and first.setdefault(place, proof["leaf"]) != proof["leaf"]:
-                    self.refusal(claim["piece"], Refused("consistency_invalid", f"another entry has its place {place}"))
+                log = shown_log(proof)
+                differing = [place for place, node in getattr(proof, "nodes", ())
+                             if log and first.setdefault((log, place), node) != node]
+                if differing:
+                    self.refusal(claim["piece"], Refused("consistency_invalid", f"other hashes of {log} at {differing}"))
         for log, timed in self._times().items():
             latest = None
             for index, time, piece in sorted(timed):

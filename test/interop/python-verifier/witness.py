@@ -11,7 +11,7 @@ import receipt
 import strict_json
 from massif import Seal
 from refusal import Refused, require
-from trees import h, height, mmr_peak, peaks, rfc9162_root
+from trees import h, height, mmr_nodes, mmr_peak, peaks, rfc9162_nodes, rfc9162_root
 
 _HASH = r"[A-Za-z0-9+/]{43}="
 _NUMBER = r"(?:0|[1-9][0-9]{0,18})"
@@ -112,5 +112,8 @@ def check(event, files, trust):
     distinct = {witness.public: witness for witness in reversed(trust.witnesses)}
     names = [w.name for w in trust.witnesses if distinct[w.public] is w and _cosigned(text, lines, w)]
     require(len(names) >= (trust.quorum if trust.witnesses else 0), "witness_quorum_missing", f"cosigned by {len(names)} of the given witnesses")
-    return {"type": "witness", "origin": origin, "tree_size": size, "leaf_index": str(entry), "witnesses": names,
-            "seal": proofs.of_sealed_leaf(seal, key, event.leaf(), event.index)}
+    sealed = [*mmr_nodes(event.index, event.leaf(), path), *known.items()]
+    return proofs.Noted(
+        {"type": "witness", "origin": origin, "tree_size": size, "leaf_index": str(entry), "witnesses": names,
+         "seal": proofs.of_sealed_leaf(seal, key, event.leaf(), event.index, sealed)},
+        list(rfc9162_nodes(h(b"\x00", seal_bytes), entry, int(size), entry_path)) if names else [])

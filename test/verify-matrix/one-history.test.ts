@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { zipSync } from 'fflate';
+import { afterAll, describe, expect, it } from 'vitest';
+import { utf8 } from '../../src/core/bytes.js';
+import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
+import { keySet, verifyRig } from '../cli/verify-rig.js';
+import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
+import {
+  SAMPLE_TENANCY,
+  SAMPLE_VCON,
+  sampleAttributes,
+  sampleSigners,
+  sampleStatement,
+  statementLogReceipts,
+} from '../core/verify/sample-transparent-statement.js';
+import { hasPythonCryptography } from '../support/prerequisites.js';
+import type { GivenFiles } from './matrix-rows.js';
+import { startPythonVerifier } from './python-verifier.js';
+
+const rig = verifyRig('one-history');
+const folder = mkdtempSync(join(tmpdir(), 'one-history-'));
+const keyFile = (name: string, ...signers: (typeof sampleSigners.sealer)[]) => {
+  const path = join(folder, name);
+  writeFileSync(path, keySet(...signers));
+  return path;
+};
+const trust = {
+  log_keys: [keyFile('log.json', sampleSigners.sealer, sampleSigners.statementLog)],
+  issuer_keys: [keyFile('issuer.json', sampleSigners.issuer)],
+};
+const python = hasPythonCryptography ? startPythonVerifier() : undefined;
+afterAll(async () => {
+  await python?.close();
+  rig.remove();
+  rmSync(folder, { recursive: true });
+});
+
+interface Answer {
+  readonly outcome: string;
+  readonly contradictions?: readonly { readonly code: string }[];
+}
+
+const short = ({ outcome, contradictions = [] }: Answer) => [
+  outcome,
+  ...new Set(contradictions.map(({ code }) => code)),
+];
+
+async function ours(...paths: string[]): Promise<readonly string[]> {
+  return short(JSON.parse((await rig.verify('--json', ...paths)).out) as Answer);
+}
+
+/** The outcome and the codes of refusals, which both verifiers must answer alike. */
+async function told(files: GivenFiles): Promise<readonly string[]> {
+  const answer = await ours(...Object.entries(files).map(([name, bytes]) => rig.file(name, bytes)));
+  if (python) expect(short(await python.judge(files, trust))).toEqual(answer);
+  return answer;
+}
+
+const LEAVES = 20;
+const FIRST = sampleSealedLog({ leaves: LEAVES });
+/** Another history of the log, from leaf 5 on. */
+const SECOND = sampleSealedLog({ leaves: LEAVES, event: (leaf) => (leaf === 5 ? { operation: 'Other' } : {}) });
+type Log = typeof FIRST;
+
+const proven = async (name: string, log: Log, leaf: number, leaves?: number): Promise<GivenFiles> => ({
+  [`${name}.json`]: utf8(JSON.stringify(log.events[leaf])),
+  [`${name}.cose`]: await log.receipt(leaf, leaves),
+});
+const massifFiles = async (log: Log, massif: number, leaves: number) => ({
+  'copy.log': log.massif(massif, leaves),
+  'copy.sth': await log.seal(leaves),
+});
+const REFUSED = ['refused', 'consistency_invalid'];
+const VERIFIED = ['verified'];
+
+describe('what is given of one log is of one history:', () => {
+  it.each([
+    ['a leaf and the sibling of another one', 4, 8, 5, 8],
+    ['two peaks of one size', 6, 8, 7, 8],
+    ['a peak and a node under a later peak', 6, 8, 0, 16],
+    ['two leaves far apart under one node', 2, 16, 9, 16],
+  ])('%s', async (_, leaf, size, other, otherSize) => {
+    const one = await proven('one', FIRST, leaf, size);
+    expect(await told({ ...one, ...(await proven('other', FIRST, other, otherSize)) })).toEqual(VERIFIED);
+    expect(await told({ ...one, ...(await proven('other', SECOND, other, otherSize)) })).toEqual(REFUSED);
+    const shared = await proven('other', SECOND, 1, 4);
+    expect(await told({ ...one, ...shared })).toEqual(VERIFIED);
+  });
+
+  it.each([
+    ['in the massif', 4, 1, 8],
+    ['in a massif after it, by its path', 2, 1, 8],
+    ['before the massif, by the peaks where that begins', 4, 2, 12],
+    ['in a massif further on, by the peaks where that begins', 4, 3, 16],
+  ])('an entry and a copy of the log: the entry is %s', async (_, leaf, massif, leaves) => {
+    const one = await proven('one', FIRST, leaf, 8);
+    expect(await told({ ...one, ...(await massifFiles(FIRST, massif, leaves)) })).toEqual(VERIFIED);
+    expect(await told({ ...one, ...(await massifFiles(SECOND, massif, leaves)) })).toEqual(REFUSED);
+  });
+
+  it('the massifs of one bundle that are not adjacent', async () => {
+    const bundle = async (later: Log, event = FIRST.events[0]) => {
+      const files: Record<string, Uint8Array> = {
+        'event.json': utf8(JSON.stringify(event)),
+        'tenancy-log-receipt.cose': await FIRST.receipt(0, 4),
+      };
+      for (const [log, massif] of [
+        [FIRST, 1],
+        [later, 3],
+      ] as const) {
+        const path = (kind: string, end: string) =>
+          `log/tenant/${SAMPLE_TENANCY}/0/${kind}/000000000000000${massif}.${end}`;
+        files[path('massifs', 'log')] = log.massif(massif, 4 * massif + 4);
+        files[path('massifseals', 'sth')] = await log.seal(4 * massif + 4);
+      }
+      return { 'evidence.zip': zipSync(files) };
+    };
+    expect((await told(await bundle(FIRST)))[0]).toBe('incomplete');
+    expect(await told(await bundle(SECOND))).toEqual(REFUSED);
+  });
+
+  it('copies in several files, of which each has other massifs', async () => {
+    const copy = async (name: string, log: Log, massif: number, leaves = 4 * massif + 4) => {
+      rig.file(`${name}/massifs/000000000000000${massif}.log`, log.massif(massif, leaves));
+      rig.file(`${name}/massifseals/000000000000000${massif}.sth`, await log.seal(leaves));
+      return join(rig.folder, name);
+    };
+    const one = await copy('one', FIRST, 1);
+    expect(await ours(one, await copy('same', FIRST, 3))).toEqual(VERIFIED);
+    const [next, later, shorter] = [
+      await copy('next', SECOND, 2),
+      await copy('later', SECOND, 3),
+      await copy('shorter', SECOND, 1, 7),
+    ];
+    for (const other of [next, later, shorter])
+      for (const given of [
+        [one, other],
+        [other, one],
+      ])
+        expect([other, await ours(...given)]).toEqual([other, REFUSED]);
+    const event = await proven('held', SECOND, 6, 8);
+    const files = Object.entries(event).map(([name, bytes]) => rig.file(name, bytes));
+    expect(await ours(await copy('whole', FIRST, 3), ...files)).toEqual(REFUSED);
+  });
+
+  it('two signed roots of one size', async () => {
+    const statements = await Promise.all(
+      ['1', '2', '3'].map((step) => sampleStatement(sampleAttributes(SAMPLE_VCON, { step }))),
+    );
+    const [one, two, other] = statements as [Uint8Array, Uint8Array, Uint8Array];
+    const whole = (statement: Uint8Array, rfc9162Receipt: Uint8Array) =>
+      assembleTransparentStatement(statement, { rfc9162Receipt });
+    const [ofOne, ofTwo] = (await statementLogReceipts([one, two])) as [Uint8Array, Uint8Array];
+    const [, forked] = (await statementLogReceipts([other, two])) as [Uint8Array, Uint8Array];
+    const first = { 'one.cose': whole(one, ofOne) };
+    expect(await told({ ...first, 'two.cose': whole(two, ofTwo) })).toEqual(VERIFIED);
+    expect(await told({ ...first, 'two.cose': whole(two, forked) })).toEqual(REFUSED);
+  });
+
+  it('a log that was forked openly is another one in each generation', async () => {
+    const subject = `tenant/${SAMPLE_TENANCY}.1`;
+    const fork = sampleSealedLog({ leaves: 8, subject, event: (leaf) => (leaf === 5 ? { operation: 'Other' } : {}) });
+    const one = await proven('one', FIRST, 4, 8);
+    expect(await told({ ...one, ...(await proven('other', fork, 5, 8)) })).toEqual(VERIFIED);
+  });
+});
