@@ -1,15 +1,16 @@
-import { equalBytes } from '../bytes.js';
+import { equalBytes, toHex } from '../bytes.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
 import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import { isTemplate } from '../statement/vcon-template.js';
-import type { Claim, Proof } from '../verify/claim.js';
+import type { Claim, InclusionProof, Proof } from '../verify/claim.js';
 import { comparableText } from '../verify/comparable-text.js';
 import { differingMembers } from '../verify/differing-members.js';
 import { OPEN_ASSET_FREE_MEMBERS, uncoveredMembers } from '../verify/event-facts.js';
 import { eventIssuerFindings } from '../verify/event-issuer.js';
 import { verifyEventMatchesStatement } from '../verify/event-of-statement.js';
+import { otherLeaf, otherLeafFindings } from '../verify/other-leaf.js';
 import type { ExpectedLog, IssuerTrust, LogTrust } from '../verify/trust.js';
 import {
   checked,
@@ -20,8 +21,9 @@ import {
   notCovered,
   verdictWithin,
 } from '../verify/verdict.js';
-import { eventAttributes } from '../verify/verify-event.js';
+import { eventAttributes, eventLeaf } from '../verify/verify-event.js';
 import { eventInProvenMassif } from '../verify/verify-event-in-log.js';
+import type { ProvenMassif } from '../verify/verify-log.js';
 import { verifyReceipt } from '../verify/verify-receipt.js';
 import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
 import type { BundleFileKind } from './bundle-layout.js';
@@ -162,18 +164,40 @@ async function examineReceipts(event: EventDocument, eventPath: string, files: O
   return findings;
 }
 
+/** What the bundle's own copy of the log proves. Another generation of the log may have another leaf in the event's place. */
+async function findInLog(
+  path: string,
+  event: EventDocument,
+  massif: ProvenMassif,
+  known: readonly Finding[],
+): Promise<Finding> {
+  const { proven, failed } = await checked(path, () =>
+    placed(createVerdict(eventInProvenMassif(event, massif)), { event: path }),
+  );
+  if (proven) return proven;
+  const { proven: other } = await checked(path, () => otherLeaf(event, massif, failed));
+  return other ? createVerdict(otherLeafFindings(path, [other], proofsOf(event, known))) : failed;
+}
+
+function proofsOf(event: EventDocument, findings: readonly Finding[]): InclusionProof[] {
+  const leaf = toHex(eventLeaf(event).leaf);
+  const all = findings.flatMap(({ claims = [] }) => claims.flatMap(({ by }) => by));
+  return all.filter((proof): proof is InclusionProof => proof.type === 'inclusion' && proof.leaf === leaf);
+}
+
+/** @param known what the statement beside it proves */
 async function examineEvent(
   file: PlacedFile,
   { event, json }: ReadEvent,
   files: OperationFiles,
   logs: BundledLogs,
+  known: readonly Finding[],
   trust: OperationTrust,
 ): Promise<Finding[]> {
   const massif = logs.massifOf(event);
-  const inLog = massif
-    ? await findingsOf(file.path, () => placed(createVerdict(eventInProvenMassif(event, massif)), { event: file.path }))
-    : {};
-  const proofs = [...(await examineReceipts(event, file.path, files, trust)), inLog];
+  const receipts = await examineReceipts(event, file.path, files, trust);
+  const inLog = massif ? await findInLog(file.path, event, massif, [...known, ...receipts]) : {};
+  const proofs = [...receipts, inLog];
   const isProven = proofs.some(({ claims = [] }) => claims.length > 0);
   return [
     ...proofs,
@@ -262,7 +286,7 @@ export async function verifyOperation(
   }
   const { proven, failed } = await checked(file.path, () => readEvent(file.bytes));
   if (!proven) return { findings: createVerdict(...statement.findings, failed) };
-  const examined = await examineEvent(file, proven, files, logs, trust);
+  const examined = await examineEvent(file, proven, files, logs, statement.findings, trust);
   const verdict = createVerdict(
     ...statement.findings,
     ...examined,

@@ -2,9 +2,10 @@ import { toHex } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
-import type { Claim, InclusionProof } from '../verify/claim.js';
+import type { Claim, InclusionProof, Proof } from '../verify/claim.js';
 import { provenEvent, uncoveredMembers } from '../verify/event-facts.js';
 import { eventIssuerFindings } from '../verify/event-issuer.js';
+import { type OtherLeaf, otherLeafFindings } from '../verify/other-leaf.js';
 import { openPlace } from '../verify/proofs.js';
 import type { IssuerPin } from '../verify/trust.js';
 import {
@@ -25,6 +26,8 @@ import type { EvidenceFile } from './evidence-file.js';
 export interface GivenEvent extends StatedEvent {
   readonly json: object;
   readonly proofs: InclusionProof[];
+  /** Copies of its log that have another leaf in its place. */
+  readonly otherLeaves: OtherLeaf[];
 }
 
 /** The events of these files, and what is wrong with those that cannot be read. */
@@ -48,6 +51,7 @@ function eventsIn(path: string, kind: string, bytes: Uint8Array): GivenEvent[] {
     event: readEventDocument(json),
     json: json as object,
     proofs: [],
+    otherLeaves: [],
     refusals: [],
   });
   if (kind === 'event') return [given(path, value)];
@@ -84,6 +88,22 @@ function isAmong(claims: readonly Claim[], event: EventDocument): boolean {
   );
 }
 
+/** What copies of its log that have another leaf mean for an event, after all other files were checked. */
+export function otherLeavesOf(
+  { event, piece, proofs, otherLeaves }: GivenEvent,
+  claims: readonly Claim[],
+): Partial<Findings>[] {
+  if (otherLeaves.length === 0) return [];
+  const { leaf } = eventLeaf(event);
+  const elsewhere = claims.filter(({ kind }) => kind === 'event').flatMap(({ by }) => by.filter(isOf(toHex(leaf))));
+  return otherLeafFindings(piece, otherLeaves, [...proofs, ...elsewhere]);
+}
+
+const isOf =
+  (leaf: string) =>
+  (proof: Proof): proof is InclusionProof =>
+    proof.type === 'inclusion' && proof.leaf === leaf;
+
 /**
  * Returns the verdict about a given event after all other files were checked.
  * @param claims about the other files
@@ -98,7 +118,9 @@ export async function eventVerdict(
 ): Promise<Verdict> {
   const { piece, event, json, proofs, refusals } = given;
   const { failed } = await checked(piece, () => alsoProvenBy(given, claims));
-  if (failed || refusals.length > 0) return createVerdict(failed ?? {}, refusals);
+  const copies = createVerdict(failed ? [] : otherLeavesOf(given, claims));
+  if (failed || refusals.length > 0 || copies.outcome === 'refused')
+    return createVerdict(failed ?? {}, refusals, copies);
   const [first] = proofs;
   if (first) {
     const placed = proofs.find((proof) => proof.leaf_index !== undefined) ?? first;
@@ -108,6 +130,7 @@ export async function eventVerdict(
   }
   const why = `no given file proves that a log holds it (index ${eventCommit(event).index}), so its members are not facts`;
   return createVerdict(
+    copies,
     missing('tenancy_log_receipt', `${piece} has no receipt, and no log file that holds it`),
     notCovered(piece, 'unproven', why),
   );

@@ -3,6 +3,7 @@ import { tenancyOfLog } from '../receipt/log-claims.js';
 import { type MmrState, readSeal } from '../receipt/seal.js';
 import type { Claim, SealProof } from '../verify/claim.js';
 import { addEdges, copyOf, type Edges, type HeldCopy, holding } from '../verify/held-copy.js';
+import { otherLeaf } from '../verify/other-leaf.js';
 import { openHeader, placedSeal, sealedLeafProof, sealProof, type VerifiedSeal } from '../verify/proofs.js';
 import { type PlacedSeal, sealRemarks } from '../verify/time-remarks.js';
 import { checked, createVerdict, type Findings, findingsOf, notCovered } from '../verify/verdict.js';
@@ -88,20 +89,26 @@ function checkPlace({ path, numbers }: ReplicaLog, { massif, seal }: ProvenMassi
     throw new VerificationError('log_mismatch', `the log in ${path} is "${seal.subject}"`);
 }
 
-/** Adds the proof from a massif of the event's own log, if the massif holds the event's index. */
+/**
+ * Adds the proof from a massif of the event's own log, if the massif holds the event's index. Whether another leaf there
+ * refuses the event is decided when all proofs are known.
+ */
 async function findEvent(
-  { event, piece, proofs, refusals }: GivenEvent,
-  { massif, seal }: ProvenMassif,
+  { event, piece, proofs, refusals, otherLeaves }: GivenEvent,
+  proven: ProvenMassif,
 ): Promise<void> {
+  const { massif, seal } = proven;
   const index = BigInt(eventCommit(event).index);
   if (index < massif.firstNode || index >= massif.size || index >= seal.state.size) return;
   const { failed: elsewhere } = await checked(piece, () => checkEventLog(seal, event));
   if (elsewhere) return;
-  const { proven, failed } = await checked(piece, () => {
+  const { proven: proof, failed } = await checked(piece, () => {
     checkEventInMassif(event, massif, seal);
     return sealedLeafProof(seal, eventLeaf(event).leaf, index);
   });
-  if (proven) proofs.push(proven);
+  if (proof) return void proofs.push(proof);
+  const { proven: other } = await checked(piece, () => otherLeaf(event, proven, failed));
+  if (other) otherLeaves.push(other);
   else refusals.push(failed);
 }
 

@@ -19,7 +19,7 @@ import { bundleVerdict, eventsOfBundle } from './bundle-evidence.js';
 import { compareEvents, type StatedEvent } from './event-agreement.js';
 import type { EvidenceFile } from './evidence-file.js';
 import { type EvidenceKind, kindName } from './evidence-kind.js';
-import { eventVerdict, type GivenEvent, readGivenEvents } from './given-event.js';
+import { eventVerdict, type GivenEvent, otherLeavesOf, readGivenEvents } from './given-event.js';
 import type { GivenTrust } from './given-trust.js';
 import { checkLogFiles, checkReplica, type Progress } from './log-evidence.js';
 import { withNamedDocuments } from './named-documents.js';
@@ -104,6 +104,7 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
     if (verdict.claims.some(({ kind }) => kind === 'statement')) spoken.add(toHex(statement.entry));
     found.push(verdict);
   }
+  for (const { loose } of carried) if (loose) found.push(...otherLeavesOf(loose, claims));
   found.push(...(await agreementFindings(events, plain.statements, carried, of('bundle'))));
   for (const event of events)
     found.push(await eventVerdict(event, claims, (entry) => spoken.has(toHex(entry)), trust.issuer));
@@ -179,7 +180,7 @@ async function carriedEntries(files: readonly EvidenceFile[]): Promise<CarriedEn
     const { proven } = await checked(path, () => readTransparentStatement(bytes));
     if (!proven) continue;
     const { entry, event, eventJson: json, mmrReceipt } = proven;
-    const stated = event && json && { piece: `${path}/event`, event, json, proofs: [], refusals: [] };
+    const stated = event && json && { piece: `${path}/event`, event, json, proofs: [], otherLeaves: [], refusals: [] };
     const loose = mmrReceipt ? undefined : stated;
     entries.push({ file: path, piece: `${path}/statement`, entry, proofs: [], stated, loose });
   }

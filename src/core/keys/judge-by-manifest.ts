@@ -1,19 +1,23 @@
-import { fromHex, toBase64Url } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { firstName } from '../fork/log-generation.js';
 import { isWithinDid, serviceDid } from '../statement/issuer-did.js';
-import type { Claim, DigestProof, InclusionProof, NamedLog, Proof } from '../verify/claim.js';
+import type { Claim, DigestProof, NamedLog, Proof } from '../verify/claim.js';
 import { contradiction, createVerdict, type Findings, missing, notCovered, type Verdict } from '../verify/verdict.js';
-import type { KeyManifest, ManifestKey } from './key-manifest.js';
+import type { KeyManifest } from './key-manifest.js';
+import {
+  countingProofs,
+  isStatementLog,
+  isTenancyLog,
+  keyOf,
+  leafOf,
+  leavesBefore,
+  refusalOf,
+  revocationsAmong,
+  type Sizes,
+  withoutRevoked,
+} from './revoked-proofs.js';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
-
-/** The key of a proof, as the manifest lists it; undefined for proofs without one and for keys that were given otherwise. */
-function keyOf(manifest: KeyManifest, proof: Proof): ManifestKey | undefined {
-  if (!('key' in proof)) return undefined;
-  const keyId = toBase64Url(fromHex(proof.key.thumbprint));
-  return manifest.keys.find((key) => key.keyId === keyId);
-}
 
 /** The role of the keys that make such a proof. */
 function roleOf(proof: Proof): string {
@@ -55,88 +59,6 @@ function misuseOf(manifest: KeyManifest, { piece, by }: Claim): Partial<Findings
     return contradiction(piece, new VerificationError(code, why));
   }
   return undefined;
-}
-
-const isStatementLog = (proof: Proof): proof is InclusionProof =>
-  proof.type === 'inclusion' && proof.vds === 1 && proof.signed === 'root' && proof.tree_size !== undefined;
-
-const isTenancyLog = (proof: Proof): proof is InclusionProof => proof.type === 'inclusion' && proof.vds === 3;
-
-/** A leaf at its place. An empty path proves no place, and the leaf is a hash that no other log has. */
-const leafOf = ({ leaf, mmr_index: index = 'anywhere' }: InclusionProof): string => `${leaf} ${index}`;
-
-/**
- * The leaves of tenancy logs that were in their log before a moment at which the statement logs had these sizes: a seal over
- * them is registered in a statement log, and witnesses cosigned a checkpoint of it that is no larger. The seal's
- * own signature does not matter: the registered bytes are older than the moment.
- */
-function leavesBefore(claims: readonly Claim[], sizes: Sizes): ReadonlySet<string> {
-  const seen = (proof: Proof) => {
-    if (proof.type !== 'witness' || proof.witnesses.length === 0) return false;
-    const size = sizes(proof.origin);
-    return size !== undefined && BigInt(proof.tree_size) <= size;
-  };
-  const older = claims.filter(({ by }) => by.some(seen));
-  const proofs = older.flatMap(({ by }) => by.filter(isTenancyLog));
-  return new Set(proofs.flatMap((proof) => [leafOf(proof), `${proof.leaf} anywhere`]));
-}
-
-/**
- * The size of a statement log at a moment, by the name that a manifest has. A fork has another name, and may have other
- * entries in places that the size covers.
- */
-type Sizes = (log: string) => bigint | undefined;
-
-/**
- * Whether a claim is proven to be older than a key's revocation. Either it is an entry of a statement log whose receipt, by
- * a key that is not revoked, is over a tree that was no larger than the log then: a log only grows, so the entry was there.
- * Or it is about a leaf of a tenancy log that a registered seal proves to be older.
- */
-function isOlder(manifest: KeyManifest, claim: Claim, revoked: Revoked): boolean {
-  const { sizes, leaves } = revoked;
-  const inLog = claim.by.filter(isStatementLog).some((proof) => {
-    const size = sizes(proof.log.subject ?? '');
-    const signer = keyOf(manifest, proof);
-    return size !== undefined && signer !== undefined && signer.state !== 'revoked' && BigInt(proof.tree_size!) <= size;
-  });
-  return inLog || claim.by.filter(isTenancyLog).some((proof) => leaves.has(leafOf(proof)));
-}
-
-/** What is known of the moment of a key's revocation. */
-interface Revoked {
-  readonly sizes: Sizes;
-  readonly leaves: ReadonlySet<string>;
-}
-
-/** Looks through the claims once for each revoked key. */
-function revocationsAmong(claims: readonly Claim[]): (key: ManifestKey) => Revoked {
-  const known = new Map<ManifestKey, Revoked>();
-  return (key) => {
-    const sizes: Sizes = (log) => key.revokedAt?.[log];
-    const revoked = known.get(key) ?? { sizes, leaves: leavesBefore(claims, sizes) };
-    known.set(key, revoked);
-    return revoked;
-  };
-}
-
-/** Why a claim does not count, in a sentence; undefined when it does. */
-function refusalOf(manifest: KeyManifest, claim: Claim, revocation: (key: ManifestKey) => Revoked): string | undefined {
-  for (const proof of claim.by) {
-    const key = keyOf(manifest, proof);
-    if (key?.state !== 'revoked' || isOlder(manifest, claim, revocation(key))) continue;
-    return `signed with the ${key.role} key ${key.keyId}, which was stolen and revoked at ${iso(key.validUntilMs!)}; no given evidence proves that it was signed before that`;
-  }
-  return undefined;
-}
-
-/**
- * The claim without the receipts that do not count, where others prove the same leaf: more evidence must not prove less.
- */
-function withoutRevoked(manifest: KeyManifest, claim: Claim, revocation: (key: ManifestKey) => Revoked): Claim {
-  if (claim.kind !== 'event' || !claim.by.every(({ type }) => type === 'inclusion')) return claim;
-  const counts = (proof: Proof) => refusalOf(manifest, { ...claim, by: [proof] }, revocation) === undefined;
-  const by = claim.by.filter(counts);
-  return by.length === 0 ? claim : { ...claim, by };
 }
 
 /**
@@ -261,7 +183,8 @@ export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdic
   const misused = verdict.claims.flatMap((claim) => misuseOf(manifest, claim) ?? []);
   const trusted = verdict.claims.filter((claim) => !misuseOf(manifest, claim));
   const revocation = revocationsAmong(trusted);
-  const claims = trusted.map((claim) => withoutRevoked(manifest, claim, revocation));
+  const counting = countingProofs(manifest, trusted, revocation);
+  const claims = trusted.map((claim) => withoutRevoked(manifest, claim, counting, revocation));
   const judged = claims.map((claim) => ({
     claim,
     refusal: otherLogOf(manifest, claim) ?? refusalOf(manifest, claim, revocation),

@@ -17,8 +17,13 @@ import type { ReceiptTrust } from './verify-receipt.js';
 
 const NO_EXTRA_BYTES = new Uint8Array(24);
 
-/** The key of an event in a log's trie (log format, section 3); it binds the identity that an asset-free leaf does not. */
-function eventTrieKey(event: EventDocument, tenancyUuid: string): Uint8Array {
+/**
+ * Returns the key of an event in a log's trie (log format, section 3), which binds the identity that an asset-free leaf
+ * does not; undefined if the log names no tenancy.
+ */
+export function eventTrieKey(event: EventDocument, log: ReadLogClaims): Uint8Array | undefined {
+  const tenancyUuid = tenancyOfLog(log);
+  if (tenancyUuid === undefined) return undefined;
   const identity = event.identity.replace(/^public/, '');
   return isAssetEvent(event)
     ? trieKey(utf8(tenancyLogSubject(tenancyUuid)), identity)
@@ -37,11 +42,11 @@ export function checkEventInMassif(event: EventDocument, massif: Massif, log: Re
   if (!equalBytes(massif.nodeAt(mmrIndex), leaf))
     throw new VerificationError('leaf_mismatch', `the log holds something else than this event at node ${mmrIndex}`);
   const entry = massif.entries[Number(leafIndex(mmrIndex) - massif.firstLeaf)]!;
-  const tenancy = tenancyOfLog(log);
-  if (tenancy === undefined) throw new VerificationError('log_mismatch', 'the log names no tenancy');
+  const key = eventTrieKey(event, log);
+  if (key === undefined) throw new VerificationError('log_mismatch', 'the log names no tenancy');
   const known =
     eventCommit(event).idtimestamp.endsWith(entry.idtimestamp.toString(16).padStart(16, '0')) &&
-    equalBytes(entry.key, eventTrieKey(event, tenancy)) &&
+    equalBytes(entry.key, key) &&
     equalBytes(entry.extraBytes, isAssetEvent(event) ? NO_EXTRA_BYTES : assetFreeExtraBytes(event));
   if (!known) throw new VerificationError('leaf_mismatch', `the log has leaf ${mmrIndex} under another identity`);
 }

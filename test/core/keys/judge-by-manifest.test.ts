@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { fromBase64, toHex } from '../../../src/core/bytes.js';
+import { fromBase64, toBase64Url, toHex } from '../../../src/core/bytes.js';
 import { judgeByManifest } from '../../../src/core/keys/judge-by-manifest.js';
 import type { KeyManifest } from '../../../src/core/keys/key-manifest.js';
-import type { Claim, Facts, Proof } from '../../../src/core/verify/claim.js';
+import type { Claim, ClaimKind, Facts, Proof } from '../../../src/core/verify/claim.js';
 import { createVerdict } from '../../../src/core/verify/verdict.js';
 import { firstManifest, nextManifest, sampleRoot } from './sample-manifests.js';
 
@@ -78,6 +78,57 @@ describe('a verdict under a key manifest', () => {
     ])
       expect(judged(...by).claims.map((claim) => claim.by)).toEqual([[active]]);
     expect(judged(old, old)).toMatchObject({ outcome: 'incomplete', claims: [] });
+  });
+
+  /** The key of the statement log's receipts was stolen as well; what it signed once was signed again with the new one. */
+  const rotated: KeyManifest = {
+    ...manifest,
+    keys: [
+      ...manifest.keys.map((key) =>
+        key.role === 'statement_receipt'
+          ? { ...key, state: 'revoked' as const, validUntilMs: manifest.issuedAtMs, revokedAt: { [LOG]: 7n } }
+          : key,
+      ),
+      { ...manifest.keys.find(({ role }) => role === 'statement_receipt')!, keyId: toBase64Url(new Uint8Array(32)) },
+    ],
+  };
+  const [stolen, fresh] = [inclusion({ tree_size: '9' }), inclusion({ tree_size: '9' }, UNLISTED)];
+  const ofKind = (kind: ClaimKind, piece: string, ...by: Proof[]): Claim => ({ kind, piece, facts: {}, by });
+  const under = (...claims: Claim[]) => judgeByManifest(createVerdict({ claims }), rotated);
+
+  it.each(['statement', 'entry', 'event'] as const)(
+    'sets a stolen key’s receipt for a leaf of a claim of kind %s aside if another receipt for the leaf counts, in this claim or another',
+    (kind) => {
+      const own = kind === 'entry' ? [] : [signature(keyOf('issuer', 'active'))];
+      expect(under(ofKind(kind, 'a', ...own, stolen, fresh)).claims).toEqual([ofKind(kind, 'a', ...own, fresh)]);
+      const [old, other] = [ofKind(kind, 'a', ...own, stolen), ofKind(kind, 'b', ...own, fresh)];
+      for (const claims of [
+        [old, other],
+        [other, old],
+      ]) {
+        const judged = under(...claims);
+        expect([judged.outcome, judged.claims.map(({ by }) => by)]).toEqual(['verified', claims.map(() => other.by)]);
+      }
+      const alone = under(old, ofKind(kind, 'b', ...own, stolen));
+      expect([alone.outcome, alone.claims]).toEqual(['incomplete', []]);
+    },
+  );
+
+  it('keeps a stolen key’s receipt, and so drops its claim, if what counts is for another leaf or in another kind of tree', () => {
+    const own = signature(keyOf('issuer', 'active'));
+    for (const other of [{ leaf: '01' }, { vds: 3, signed: 'peak' }]) {
+      const key = 'vds' in other ? keyOf('seal', 'active') : UNLISTED;
+      const judged = under(ofKind('statement', 'a', own, stolen), ofKind('statement', 'b', own, inclusion(other, key)));
+      expect([judged.outcome, judged.claims.map(({ piece }) => piece)]).toEqual(['incomplete', ['b']]);
+    }
+  });
+
+  it('judges a stolen issuer key’s statement by all receipts for its entry, whichever file brought them', () => {
+    const [older, later] = [inclusion(), inclusion({ tree_size: '9' })];
+    const of = (...claims: Claim[]) => judgeByManifest(createVerdict({ claims }), manifest).outcome;
+    const [one, two] = [ofKind('statement', 'a', signature(), older), ofKind('statement', 'b', signature(), later)];
+    expect([of(one), of(two), of(one, two)]).toEqual(['verified', 'incomplete', 'verified']);
+    expect(under(ofKind('statement', 'a', signature(), stolen, fresh)).outcome).toBe('incomplete');
   });
 
   it('looks at each claim a few times, however many there are', () => {

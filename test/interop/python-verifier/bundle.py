@@ -5,6 +5,7 @@ import re
 import check as check_module
 import log_files
 import massif as massif_files
+import other_leaf
 import proofs
 import receipt
 import strict_json
@@ -225,7 +226,12 @@ def _check_event(findings, operation, event, logs, trust):
         findings.attempt(operation.path(MAP), lambda: _check_same_receipt(*(operation.files[name] for name in given)))
     for massif in logs:
         if massif.is_log_of(event) and massif.holds(event.index):
-            proof = findings.attempt(path, lambda: massif.prove(event))
+            proof, other = findings.attempt(path, lambda: massif.find(event)) or (None, None)
+            if other:
+                leaf = event.leaf().hex()
+                known = [each for claim in findings.claims for each in claim["by"]
+                         if each["type"] == "inclusion" and each["leaf"] == leaf]
+                other_leaf.settle(findings, path, [other], [*found, *known])
             found += [proof] if proof else []
             break
     if found:

@@ -1,6 +1,7 @@
 """One verdict about the files that were given together."""
 
 import log_files
+import other_leaf
 import proofs
 import receipt
 import strict_json
@@ -21,7 +22,7 @@ class Given:
     """A statement's entry or an event that was given as a file, and what the other files proved of it."""
 
     def __init__(self, piece, value):
-        self.piece, self.value, self.proofs = piece, value, []
+        self.piece, self.value, self.proofs, self.others = piece, value, [], []
 
 
 def check_files(files, trust):
@@ -49,6 +50,8 @@ def check_files(files, trust):
         findings.add(transparent.examine(each.data, trust, *elsewhere)[0])
     for given in entries:
         _check_statement(findings, given, trust)
+    for given in loose.values():
+        _settle(findings, given)
     for given in events:
         _check_event(findings, given)
     transparent.check_documents(findings, documents)
@@ -148,9 +151,9 @@ def _check_log(findings, massifs, seals, events, trust):
         holder = next((each for each in log if each.holds(given.value.index) and each.is_log_of(given.value)), None)
         if holder is None:
             continue
-        proof = findings.attempt(given.piece, lambda: holder.prove(given.value))
-        if proof:
-            given.proofs.append(proof)
+        found = findings.attempt(given.piece, lambda: holder.find(given.value))
+        if found:
+            (given.others if found[0] is None else given.proofs).append(found[0] or found[1])
 
 
 def _check_statement(findings, given, trust):
@@ -159,10 +162,22 @@ def _check_statement(findings, given, trust):
         transparent.claim_statement(findings, given.piece, signed, given.proofs)
 
 
+def _settle(findings, given):
+    """Whether no copy of its log refuses an event, now that all that proves it is known."""
+    if not given.others:
+        return True
+    leaf = given.value.leaf().hex()
+    elsewhere = [proof for claim in findings.claims if claim["kind"] == "event" for proof in claim["by"]
+                 if proof["type"] == "inclusion" and proof["leaf"] == leaf]
+    return other_leaf.settle(findings, given.piece, given.others, [*given.proofs, *elsewhere])
+
+
 def _check_event(findings, given):
     event = given.value
     leaf = findings.attempt(given.piece, event.leaf)
     if leaf is None:
+        return
+    if not _settle(findings, given):
         return
     if not given.proofs:
         findings.lacks("tenancy_log_receipt")

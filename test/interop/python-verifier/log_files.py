@@ -1,5 +1,6 @@
 """Massif files with their seals, in log order (docs/formats/massif.md)."""
 
+import other_leaf
 import proofs
 import receipt
 from massif import Massif, Seal, verify_sealed
@@ -22,6 +23,16 @@ class SealedMassif:
             return True
         except Refused:
             return False
+
+    def find(self, event):
+        """The proof, or what the log has in the event's place instead: one of the two is None. Raises Refused otherwise."""
+        try:
+            return self.prove(event), None
+        except Refused as refusal:
+            other = other_leaf.other_leaf(event, self, refusal)
+            if other is None:
+                raise
+            return None, other
 
     def prove(self, event):
         """The proof that the event's leaf stands at the place that it names."""

@@ -1,0 +1,91 @@
+import { equalBytes } from '../bytes.js';
+import { forkTrieKey } from '../fork/fork-leaf.js';
+import { generationName, parseGeneration } from '../fork/log-generation.js';
+import type { Massif } from '../massif/read-massif.js';
+import { indexHeight } from '../mmr/index-height.js';
+import { leafIndex } from '../mmr/leaf-count.js';
+import type { EventDocument } from '../statement/event-document.js';
+import type { InclusionProof, NamedLog } from './claim.js';
+import { logOf } from './log-of.js';
+import { type Findings, notCovered } from './verdict.js';
+import { eventCommit, eventLeaf } from './verify-event.js';
+import { eventTrieKey } from './verify-event-in-log.js';
+import type { ProvenMassif } from './verify-log.js';
+
+/**
+ * A copy of an event's log that has another leaf at the event's place. After an open fork that need not refuse the event:
+ * each generation has its own leaves behind those that it shares.
+ */
+export interface OtherLeaf {
+  readonly log: NamedLog;
+  /** Whether the copy has this event there, by its identity or its idtimestamp: then the event was changed. */
+  readonly isSameEvent: boolean;
+  /** Whether the place is one that the copy shares with the log before any fork. */
+  readonly isShared: boolean;
+  /** What refuses the event if the copy is of the generation that the event is from. */
+  readonly refusal: Partial<Findings>;
+}
+
+/** Leaf index of the first generation's fork statement, below which all generations of the copy have the same leaves. */
+function sharedLeaves({ subject = '' }: NamedLog, { entries, firstLeaf }: Massif): bigint | undefined {
+  const name = parseGeneration(subject);
+  if (!name || name.generation === 0) return undefined;
+  const key = forkTrieKey(generationName({ base: name.base, generation: 1 }));
+  const at = entries.findIndex((entry) => equalBytes(entry.key, key));
+  return at < 0 ? undefined : firstLeaf + BigInt(at);
+}
+
+/**
+ * Returns what a massif of the event's own log has in the event's place; undefined if it is the event's leaf, or if the
+ * massif has no leaf in that place.
+ * @param refusal the findings of the check that failed
+ */
+export function otherLeaf(
+  event: EventDocument,
+  { massif, seal }: ProvenMassif,
+  refusal: Partial<Findings>,
+): OtherLeaf | undefined {
+  const { leaf, mmrIndex } = eventLeaf(event);
+  if (indexHeight(mmrIndex) !== 0 || mmrIndex < massif.firstNode || mmrIndex >= massif.size) return undefined;
+  if (equalBytes(massif.nodeAt(mmrIndex), leaf)) return undefined;
+  const log: NamedLog = {
+    ...(seal.issuer === undefined ? {} : { issuer: seal.issuer }),
+    ...(seal.subject === undefined ? {} : { subject: seal.subject }),
+  };
+  const place = leafIndex(mmrIndex);
+  const there = massif.entries[Number(place - massif.firstLeaf)]!;
+  const key = eventTrieKey(event, seal);
+  const isAt = eventCommit(event).idtimestamp.endsWith(there.idtimestamp.toString(16).padStart(16, '0'));
+  const shared = sharedLeaves(log, massif);
+  return {
+    log,
+    isSameEvent: isAt || (key !== undefined && equalBytes(there.key, key)),
+    isShared: shared !== undefined && place < shared,
+    refusal,
+  };
+}
+
+const isLaterGeneration = ({ subject = '' }: NamedLog): boolean => (parseGeneration(subject)?.generation ?? 0) > 0;
+
+/**
+ * Returns what copies with another leaf mean for an event. If a proof holds the event in another generation, they mean
+ * nothing. Without a proof, the copy of a later generation leaves the event unproven: an earlier one may have held it.
+ * Otherwise they refuse the event.
+ * @param proofs all that prove the event's leaf
+ */
+export function otherLeafFindings(
+  piece: string,
+  others: readonly OtherLeaf[],
+  proofs: readonly InclusionProof[],
+): Partial<Findings>[] {
+  const holders = new Set(proofs.map(({ log }) => logOf(log)));
+  const generations = new Set(proofs.map(({ log }) => isLaterGeneration(log)));
+  return others.flatMap(({ log, isSameEvent, isShared, refusal }) => {
+    const name = logOf(log);
+    if (name === undefined || holders.has(name)) return [refusal];
+    if (holders.size > 0) return isShared && generations.has(false) ? [refusal] : [];
+    if (isSameEvent || !isLaterGeneration(log)) return [refusal];
+    const why = `the log "${log.subject}" has another leaf in its place, and no given file proves that an earlier generation of the log held it`;
+    return [notCovered(piece, 'unproven', why)];
+  });
+}
