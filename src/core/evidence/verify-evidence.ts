@@ -4,6 +4,7 @@ import { readTransparentStatement } from '../statement/transparent-statement.js'
 import type { Claim } from '../verify/claim.js';
 import { documentFindings } from '../verify/match-document.js';
 import { historyFindings } from '../verify/one-history.js';
+import { ofOneOperation } from '../verify/one-operation.js';
 import {
   checked,
   createVerdict,
@@ -152,7 +153,9 @@ async function statementTrust(trust: GivenTrust) {
 }
 
 async function transparentVerdict({ path, bytes }: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
-  return verdictWithin(path, await examineTransparentStatement(bytes, await statementTrust(trust)));
+  const verdict = verdictWithin(path, await examineTransparentStatement(bytes, await statementTrust(trust)));
+  // An event that does not agree with the statement is no claim.
+  return ofOneOperation(verdict, path);
 }
 
 /** The statement inside a transparent statement, to which a separate receipt may belong, and the event beside it. */

@@ -164,6 +164,8 @@ export interface Claim {
   readonly kind: ClaimKind;
   /** The piece of evidence that states the facts. */
   readonly piece: string;
+  /** The file or folder whose statement and events are proven to be about one operation. Folders end in `/`. */
+  readonly operation_in?: string;
   readonly facts: Facts;
   readonly by: readonly Proof[];
 }
