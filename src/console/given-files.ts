@@ -1,4 +1,5 @@
 import type { BundleFiles } from '../core/bundle/bundle-index.js';
+import { withoutOuterFolder } from '../core/bundle/outer-folder.js';
 import { isBundle } from '../core/bundle/verify-bundle.js';
 import { type EvidenceFile, evidenceFile, evidenceFolder } from '../core/evidence/evidence-file.js';
 import { judgeBundleFiles } from '../core/evidence/open-bundle.js';
@@ -77,7 +78,8 @@ async function readFolder(name: string, given: readonly GivenFile[]): Promise<Ev
     judge(path, each.file.size);
     files[path] = await bytesOf(each);
   }
-  if (isBundle(files) || hasReplica(Object.keys(files))) return [evidenceFolder(name, files as BundleFiles)];
+  const inside: BundleFiles = withoutOuterFolder(files);
+  if (isBundle(inside) || hasReplica(Object.keys(inside))) return [evidenceFolder(name, inside)];
   return Promise.all(given.map(async (each) => evidenceFile(each.path, files[each.path.slice(name.length + 1)]!)));
 }
 
