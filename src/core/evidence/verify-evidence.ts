@@ -2,7 +2,7 @@ import { nothingWitnessed } from '../bundle/bundled-witness.js';
 import { toHex } from '../bytes.js';
 import { readTransparentStatement } from '../statement/transparent-statement.js';
 import type { Claim } from '../verify/claim.js';
-import { documentFindings } from '../verify/match-document.js';
+import { documentFindings, isAttachment } from '../verify/match-document.js';
 import { historyFindings } from '../verify/one-history.js';
 import { ofOneOperation } from '../verify/one-operation.js';
 import {
@@ -222,8 +222,8 @@ async function logsOf(
 
 /** Every document must match something that is proven. */
 function withDocuments(verdict: Verdict, documents: readonly EvidenceFile[], trust: GivenTrust): Verdict {
-  const isAsked = documents.length > 0 || trust.statementOnly;
-  const missing = isAsked ? verdict.missing.filter(({ what }) => what !== 'document') : verdict.missing;
   const found = documents.map(({ path, bytes }) => documentFindings(verdict.claims, bytes, path));
+  const isAsked = trust.statementOnly || found.some(({ claims }) => !claims?.every(isAttachment));
+  const missing = isAsked ? verdict.missing.filter(({ what }) => what !== 'document') : verdict.missing;
   return createVerdict({ ...verdict, missing }, ...found);
 }

@@ -79,7 +79,7 @@ export interface DigestProof {
   readonly type: 'digest';
   /** The piece whose covered bytes hold the digest, and the member there. */
   readonly of: string;
-  readonly member: 'payload_hash' | 'payload_jcs_sha256';
+  readonly member: 'payload_hash' | 'payload_jcs_sha256' | 'members';
 }
 
 export type Proof = SignatureProof | InclusionProof | SealProof | WitnessProof | DigestProof;

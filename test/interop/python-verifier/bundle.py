@@ -268,17 +268,17 @@ def check_documents(findings, documents, about):
     """One operation has to be about the document."""
     naming = [facts for facts in about if "payload_hash" in facts]
     for piece, document in documents:
-        if not naming:
-            findings.uncovered(piece, "unproven")
-            continue
         found = []
         for facts in naming:
             try:
                 found.append(transparent.document_facts(document, facts))
             except Refused:
                 pass
-        if found:
+        found = found or [transparent.attached(findings, document)]
+        if found[0]:
             findings.claim("document", piece, found[0], [])
+        elif not naming:
+            findings.uncovered(piece, "unproven")
         else:
             findings.refusal(piece, Refused("payload_hash_mismatch", "no operation is about this document"))
     if about and not documents:
