@@ -2,6 +2,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BundleFiles, INDEX_PATH } from '../core/bundle/bundle-index.js';
 import { OPERATION_FILES } from '../core/bundle/bundle-layout.js';
+import { withoutOuterFolder } from '../core/bundle/outer-folder.js';
 import { judgeBundleFiles, MOST_FILES } from '../core/evidence/open-bundle.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { readInput } from './read-input.js';
@@ -21,7 +22,8 @@ export async function isBundleFolder(folder: string): Promise<boolean> {
 }
 
 /**
- * Returns the files in an unpacked bundle, under the limits of `openBundle`.
+ * Returns the files in an unpacked bundle, under the limits of `openBundle`. The folder may also be the parent of the
+ * bundle's own, with nothing else in it.
  * @throws {UsageError} when one cannot be read or is not a regular file, and when the folder is larger than any bundle is
  */
 export async function readBundleFolder(folder: string): Promise<BundleFiles> {
@@ -35,7 +37,7 @@ export async function readBundleFolder(folder: string): Promise<BundleFiles> {
     judge(path, found.size);
     files[path] = await readInput(place);
   }
-  return files;
+  return withoutOuterFolder(files);
 }
 
 async function pathsIn(folder: string, inside: string, depth: number): Promise<string[]> {

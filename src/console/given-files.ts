@@ -1,4 +1,5 @@
 import type { BundleFiles } from '../core/bundle/bundle-index.js';
+import { withoutOuterFolder } from '../core/bundle/outer-folder.js';
 import { isBundle } from '../core/bundle/verify-bundle.js';
 import { type EvidenceFile, evidenceFile, evidenceFolder } from '../core/evidence/evidence-file.js';
 import { judgeBundleFiles } from '../core/evidence/open-bundle.js';
@@ -11,38 +12,6 @@ export interface GivenFile {
   readonly path: string;
   readonly file: File;
 }
-
-const MOST_DEPTH = 8;
-
-/** Returns the files of a file control, with their paths where a folder was chosen. */
-export function chosenFiles(files: FileList): GivenFile[] {
-  return [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
-}
-
-/** Returns what was dropped, with the content of folders. Call it inside the event: the items are gone afterwards. */
-export function droppedFiles({ items, files }: DataTransfer): Promise<GivenFile[]> {
-  const entries = [...items].flatMap((item) => (item.kind === 'file' ? (item.webkitGetAsEntry() ?? []) : []));
-  if (entries.length === 0) return Promise.resolve(chosenFiles(files));
-  return Promise.all(entries.map((entry) => filesUnder(entry, MOST_DEPTH))).then((found) => found.flat());
-}
-
-async function filesUnder(entry: FileSystemEntry, depth: number): Promise<GivenFile[]> {
-  if (isFile(entry)) {
-    const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject));
-    return [{ path: entry.fullPath.replace(/^\//, ''), file }];
-  }
-  if (depth === 0) throw new UsageError(`${entry.fullPath} is nested too deeply`);
-  const reader = (entry as FileSystemDirectoryEntry).createReader();
-  const found: GivenFile[] = [];
-  for (;;) {
-    // A browser hands out a folder in parts; an empty part is the last one.
-    const part = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (part.length === 0) return found;
-    for (const each of part) found.push(...(await filesUnder(each, depth - 1)));
-  }
-}
-
-const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
 
 async function bytesOf({ path, file }: GivenFile): Promise<Uint8Array> {
   try {
@@ -77,7 +46,8 @@ async function readFolder(name: string, given: readonly GivenFile[]): Promise<Ev
     judge(path, each.file.size);
     files[path] = await bytesOf(each);
   }
-  if (isBundle(files) || hasReplica(Object.keys(files))) return [evidenceFolder(name, files as BundleFiles)];
+  const inside: BundleFiles = withoutOuterFolder(files);
+  if (isBundle(inside) || hasReplica(Object.keys(inside))) return [evidenceFolder(name, inside)];
   return Promise.all(given.map(async (each) => evidenceFile(each.path, files[each.path.slice(name.length + 1)]!)));
 }
 

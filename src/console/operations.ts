@@ -10,18 +10,19 @@ export interface Operation {
 }
 
 const OF_OPERATION: readonly Claim['kind'][] = ['statement', 'event'];
-/** What a piece is called inside the evidence of its operation. */
-const INSIDE = /(?:\/transparent-statement\.cose|\/signed-statement\.cose)?\/(?:statement|event|event\.json)$/;
-
-/** Returns the operations among the claims, oldest first as far as their times are proven. */
+/**
+ * Returns the operations among the claims, oldest first as far as their times are proven. Claims are of one operation only
+ * if the check says so: the names of files are whatever their sender chose.
+ */
 export function operationsOf(claims: readonly Claim[]): Operation[] {
-  const byPlace = new Map<string, Claim[]>();
+  const found = new Map<string, Claim[]>();
   for (const claim of claims) {
     if (!OF_OPERATION.includes(claim.kind)) continue;
-    const place = claim.piece.replace(INSIDE, '');
-    byPlace.set(place, [...(byPlace.get(place) ?? []), claim]);
+    const { operation_in: holder, piece } = claim;
+    const key = JSON.stringify([holder, holder === undefined && piece]);
+    found.set(key, [...(found.get(key) ?? []), claim]);
   }
-  const operations = [...byPlace].map(([place, found]) => ({ place, claims: found, facts: mergedFacts(found) }));
+  const operations = [...found.values()].map((of) => ({ place: holderOf(of[0]!), claims: of, facts: mergedFacts(of) }));
   return operations.sort((left, right) => timeOf(left) - timeOf(right));
 }
 
@@ -42,6 +43,11 @@ export function sameClaims(claims: readonly Claim[]): Claim[][] {
     groups.set(key, [...(groups.get(key) ?? []), claim]);
   }
   return [...groups.values()];
+}
+
+/** A loose file holds its one statement or event as a piece of that name. */
+function holderOf({ operation_in: holder, piece }: Claim): string {
+  return holder?.replace(/\/$/, '') ?? piece.replace(/\/(?:statement|event)$/, '');
 }
 
 function mergedFacts(claims: readonly Claim[]): Facts {

@@ -80,6 +80,7 @@ export const TEXTS = {
   unproven: 'Not proven',
   documents: 'The conversation file',
   documentIs: (name: string) => `${name} is the file that this evidence is about.`,
+  attachmentIs: (name: string) => `${name} is attached to an event of this evidence.`,
   documentMissing: 'Do you have the conversation file? Add it, and the page says whether it is the one in the records.',
   operations: 'What was recorded',
   noOperation: 'Event',

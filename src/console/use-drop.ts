@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { droppedFiles, type GivenFile } from './given-files.js';
+import type { GivenFile } from './given-files.js';
+import { droppedFiles } from './picked-files.js';
 
 /** Takes files that are dropped anywhere on the page; returns whether some are held over it. */
 export function useDrop(take: (given: Promise<readonly GivenFile[]>) => void): boolean {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { REFUSAL_MEANINGS } from '../core/evidence/refusal-meaning.js';
 import { speakers, TIMES_DIFFER, TIMES_MEANING } from '../core/evidence/verdict-words.js';
 import type { Claim } from '../core/verify/claim.js';
-import { type DocumentForm, describeForm } from '../core/verify/match-document.js';
+import { type DocumentForm, describeForm, isAttachment } from '../core/verify/match-document.js';
 import type { Contradiction, NotCovered, NotCoveredReason, Verdict } from '../core/verify/verdict.js';
 import { asSentence } from './as-sentence.js';
 import { ClaimView, OperationView } from './claim-view.js';
@@ -71,12 +71,12 @@ function Documents({ verdict }: { readonly verdict: Verdict }) {
   return (
     <Section title={TEXTS.documents}>
       <ul class="open">
-        {documents.map(({ piece, facts }) => (
-          <li key={piece}>
+        {documents.map((claim) => (
+          <li key={claim.piece}>
             <strong>
-              <EvidenceText text={TEXTS.documentIs(piece)} />
+              <EvidenceText text={(isAttachment(claim) ? TEXTS.attachmentIs : TEXTS.documentIs)(claim.piece)} />
             </strong>
-            <p class="detail">{facts.form === undefined ? '' : describeForm(facts.form as DocumentForm)}</p>
+            <p class="detail">{claim.facts.form === undefined ? '' : describeForm(claim.facts.form as DocumentForm)}</p>
           </li>
         ))}
       </ul>

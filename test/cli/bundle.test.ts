@@ -125,6 +125,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** Files with their names in a folder. */
+const within = (outer: string, files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([name, bytes]) => [`${outer}/${name}`, bytes]));
+
 /** The claims on operations of which another verdict does not have every fact. */
 function newClaims({ claims }: VerdictDocument, known: VerdictDocument): Claim[] {
   const entries = ({ facts }: Claim) => Object.entries(facts).map((fact) => JSON.stringify(fact));
@@ -151,6 +155,18 @@ describe('a genuine bundle', () => {
       expect(await verdictOn(files, { unpacked: true })).toEqual(verdict);
     },
   );
+
+  it('verifies alike if it was zipped with its folder, or if the parent folder is given', async () => {
+    const wrapped = within('evidence', unzipSync(whole));
+    expect(await verdictOn(wrapped)).toEqual(genuine);
+    expect(await verdictOn(wrapped, { unpacked: true })).toEqual(genuine);
+  });
+
+  it('does not verify with a file beside its folder, or in two folders', async () => {
+    const wrapped = within('evidence', unzipSync(whole));
+    for (const files of [{ ...wrapped, 'notes.txt': utf8('noted') }, within('outer', wrapped)])
+      for (const unpacked of [false, true]) expect((await verdictOn(files, { unpacked })).outcome).not.toBe('verified');
+  });
 
   it('of all operations on a vCon verifies with it, and says that completeness is not proven', async () => {
     const zip = file('all.zip', whole);

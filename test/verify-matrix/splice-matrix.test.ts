@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ShownClaim, shownFacts } from '../core/verify/verdict-facts.js';
 import { hasPythonCryptography } from '../support/prerequisites.js';
@@ -140,6 +141,17 @@ function plan(): MatrixPlan {
 describe('the splice matrix: evidence of which any part was exchanged, removed, doubled or made null', () => {
   it('verifies as the service made it', () => {
     expect(known.faults).toEqual([]);
+  });
+
+  it('verifies as a bundle that was zipped with its folder', async () => {
+    const faults: string[] = [];
+    for (const { name, bundle } of genuine.sets) {
+      const files = Object.entries(bundle).map(([path, bytes]) => [`evidence/${path}`, bytes]);
+      const { ours, python: theirs } = await judges.judge({ 'evidence.zip': zipSync(Object.fromEntries(files)) });
+      const why = ours.outcome === 'verified' ? differenceOf(ours, theirs) : ours.outcome;
+      if (why) faults.push(`${name}: ${why}`);
+    }
+    expect(faults).toEqual([]);
   });
 
   it(

@@ -10,6 +10,7 @@ import { differingMembers } from '../verify/differing-members.js';
 import { OPEN_ASSET_FREE_MEMBERS, uncoveredMembers } from '../verify/event-facts.js';
 import { eventIssuerFindings } from '../verify/event-issuer.js';
 import { verifyEventMatchesStatement } from '../verify/event-of-statement.js';
+import { ofOneOperation } from '../verify/one-operation.js';
 import { otherLeaf, otherLeafFindings } from '../verify/other-leaf.js';
 import type { ExpectedLog, IssuerTrust, LogTrust } from '../verify/trust.js';
 import {
@@ -46,6 +47,8 @@ interface ExaminedOperation {
 }
 
 type Finding = Partial<Findings>;
+
+const EVENT_NAME = 'event.json';
 
 /** Where pieces that a check names generically are in the bundle. */
 function placed({ claims, contradictions, notCovered: open, missing }: Findings, paths: Record<string, string>) {
@@ -85,7 +88,8 @@ async function examineStatement(files: OperationFiles, trust: OperationTrust): P
     const why = 'transparent-statement.cose is missing: not checked';
     return { findings: loose.map(({ path }) => notCovered(path, 'unproven', why)) };
   }
-  const verdict = verdictWithin(file.path, await examineTransparentStatement(file.bytes, trust));
+  const examined = verdictWithin(file.path, await examineTransparentStatement(file.bytes, trust));
+  const verdict = ofOneOperation(examined, file.path);
   // Bytes that cannot be taken apart are refused by that verdict.
   const { proven: parts } = await checked(file.path, () => readTransparentStatement(file.bytes));
   if (!parts) return { findings: [verdict] };
@@ -287,11 +291,13 @@ export async function verifyOperation(
   const { proven, failed } = await checked(file.path, () => readEvent(file.bytes));
   if (!proven) return { findings: createVerdict(...statement.findings, failed) };
   const examined = await examineEvent(file, proven, files, logs, statement.findings, trust);
-  const verdict = createVerdict(
+  const all = createVerdict(
     ...statement.findings,
     ...examined,
     absentStatement(file.path, proven.event, files),
     ...(await issuerOfEvent(file.path, proven.event, statement.parts, examined, trust)),
   );
+  const folder = file.path.slice(0, -EVENT_NAME.length);
+  const verdict = all.contradictions.length === 0 ? ofOneOperation(all, folder) : all;
   return { findings: merged(withRecord(verdict, file.path)), identity: proven.event.identity };
 }

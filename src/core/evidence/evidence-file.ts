@@ -1,5 +1,6 @@
 import type { BundleFiles } from '../bundle/bundle-index.js';
 import { type CutPage, cutEvidencePage } from '../bundle/evidence-page.js';
+import { withoutOuterFolder } from '../bundle/outer-folder.js';
 import { isBundle } from '../bundle/verify-bundle.js';
 import { VerificationError } from '../errors.js';
 import { type EvidenceKind, kindOf, type MediaTypeOf, takenForDocument } from './evidence-kind.js';
@@ -42,7 +43,7 @@ export async function evidenceFile(path: string, bytes: Uint8Array, mediaTypeOf?
   if (kind !== 'bundle') return { path, kind, takenFor: kind, bytes };
   const page = cutEvidencePage(bytes);
   if (page) return { ...evidenceInPage(path, page), bytes };
-  const folder = folderOf(path, () => openBundle(bytes));
+  const folder = folderOf(path, () => withoutOuterFolder(openBundle(bytes)));
   // A zip that cannot be opened is refused by the check of the bundle, with the reason.
   const isReplica = await folder.files().then(hasReplicaOnly, () => false);
   return isReplica

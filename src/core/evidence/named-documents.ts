@@ -7,6 +7,7 @@ import { readStatement } from '../statement/signed-statement.js';
 import { readTransparentStatement } from '../statement/transparent-statement.js';
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import { provenEvent } from '../verify/event-facts.js';
+import { namedAttachments } from '../verify/named-attachments.js';
 import { statementFacts } from '../verify/statement-facts.js';
 import { checked } from '../verify/verdict.js';
 import type { EvidenceFile } from './evidence-file.js';
@@ -14,7 +15,7 @@ import { takenForDocument } from './evidence-kind.js';
 import { readGivenEvents } from './given-event.js';
 
 /**
- * The same files, in which each whose SHA-256 another one names as its payload is a document, whatever its form says: a
+ * The same files, in which each whose SHA-256 another one names as its payload or an attachment is a document, whatever its form says: a
  * text document can be a zip, and a signed order is a statement. Whether what names it is proven is checked as for every
  * document.
  */
@@ -75,7 +76,10 @@ function digestsStated(statement: Sign1): string[] {
 
 function digestsOfEvent(event: EventDocument): string[] {
   const { claims = [] } = provenEvent(event, []);
-  return claims.flatMap(({ facts }) => facts.payload_hash?.toLowerCase() ?? []);
+  return claims.flatMap(({ facts }) => [
+    ...(facts.payload_hash === undefined ? [] : [facts.payload_hash.toLowerCase()]),
+    ...namedAttachments(facts).map(({ digest }) => digest),
+  ]);
 }
 
 /** What is wrong with a piece is told by its own check. */

@@ -81,7 +81,7 @@ export function proofText(proof: Proof, nameKey: (key: KeyId) => string = keyTex
     case 'witness':
       return `witnesses ${proof.witnesses.join(', ')}: entry ${proof.leaf_index} of ${proof.tree_size} in "${proof.origin}"`;
     case 'digest':
-      return `the ${proof.member} of ${proof.of}`;
+      return proof.member === 'members' ? `attached to ${proof.of}` : `the ${proof.member} of ${proof.of}`;
   }
 }
 

@@ -2,8 +2,9 @@ import { nothingWitnessed } from '../bundle/bundled-witness.js';
 import { toHex } from '../bytes.js';
 import { readTransparentStatement } from '../statement/transparent-statement.js';
 import type { Claim } from '../verify/claim.js';
-import { documentFindings } from '../verify/match-document.js';
+import { documentFindings, isAttachment } from '../verify/match-document.js';
 import { historyFindings } from '../verify/one-history.js';
+import { ofOneOperation } from '../verify/one-operation.js';
 import {
   checked,
   createVerdict,
@@ -163,7 +164,9 @@ async function transparentVerdict(
 ): Promise<Verdict> {
   const own = carried.find(({ file }) => file === path);
   const elsewhere = own && { statement: own.proofs, event: own.loose?.proofs ?? [] };
-  return verdictWithin(path, await examineTransparentStatement(bytes, await statementTrust(trust), elsewhere));
+  const verdict = verdictWithin(path, await examineTransparentStatement(bytes, await statementTrust(trust), elsewhere));
+  // An event that does not agree with the statement is no claim.
+  return ofOneOperation(verdict, path);
 }
 
 /** The statement inside a transparent statement, to which a separate receipt may belong, and the event beside it. */
@@ -240,8 +243,8 @@ async function logsOf(
 
 /** Every document must match something that is proven. */
 function withDocuments(verdict: Verdict, documents: readonly EvidenceFile[], trust: GivenTrust): Verdict {
-  const isAsked = documents.length > 0 || trust.statementOnly;
-  const missing = isAsked ? verdict.missing.filter(({ what }) => what !== 'document') : verdict.missing;
   const found = documents.map(({ path, bytes }) => documentFindings(verdict.claims, bytes, path));
+  const isAsked = trust.statementOnly || found.some(({ claims }) => !claims?.every(isAttachment));
+  const missing = isAsked ? verdict.missing.filter(({ what }) => what !== 'document') : verdict.missing;
   return createVerdict({ ...verdict, missing }, ...found);
 }

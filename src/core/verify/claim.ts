@@ -79,7 +79,7 @@ export interface DigestProof {
   readonly type: 'digest';
   /** The piece whose covered bytes hold the digest, and the member there. */
   readonly of: string;
-  readonly member: 'payload_hash' | 'payload_jcs_sha256';
+  readonly member: 'payload_hash' | 'payload_jcs_sha256' | 'members';
 }
 
 export type Proof = SignatureProof | InclusionProof | SealProof | WitnessProof | DigestProof;
@@ -167,6 +167,8 @@ export interface Claim {
   readonly kind: ClaimKind;
   /** The piece of evidence that states the facts. */
   readonly piece: string;
+  /** The file or folder whose statement and events are proven to be about one operation. Folders end in `/`. */
+  readonly operation_in?: string;
   readonly facts: Facts;
   readonly by: readonly Proof[];
 }

@@ -1,12 +1,13 @@
 import { sha384, sha512 } from '@noble/hashes/sha2.js';
 import { toHex } from '../bytes.js';
-import { HashAlgorithm } from '../cose/algorithms.js';
+import { HashAlgorithm, type HashRules } from '../cose/algorithms.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
 import { hashRules } from '../statement/vcon-template.js';
 import { inspectVcon } from '../vcon/vcon-form.js';
 import { type ConserverForm, type ConserverHash, type VconHashes, vconHashes } from '../vcon/vcon-hash.js';
 import type { Claim, Facts } from './claim.js';
+import { namedAttachments } from './named-attachments.js';
 import { type Findings, failure, notCovered } from './verdict.js';
 
 /** In which form a document has the digest that evidence speaks of. */
@@ -26,6 +27,11 @@ const LONGER_HASHES: Readonly<Record<number, (bytes: Uint8Array) => Uint8Array>>
   [HashAlgorithm.sha384]: sha384,
   [HashAlgorithm.sha512]: sha512,
 };
+
+/** The digest of a file as it is, in hex. */
+function digestOf(document: Uint8Array, { alg }: HashRules): string {
+  return toHex((LONGER_HASHES[alg] ?? sha256)(document));
+}
 
 /** How a person calls a form. */
 export function describeForm(form: DocumentForm): string {
@@ -79,8 +85,8 @@ function documentMatcher(document: Uint8Array): (expected: DocumentDigests) => D
     const rules = hashRules(alg);
     if (!rules) throw new VerificationError('unsupported', `the hash algorithm of the payload, ${alg}, is not known`);
     const digest = named.toLowerCase();
-    const longer = LONGER_HASHES[rules.alg];
-    const own = longer ? toHex(longer(document)) : raw;
+    const longer = rules.alg in LONGER_HASHES;
+    const own = longer ? digestOf(document, rules) : raw;
     if (own === digest) return { form: 'raw', digest };
     hashes ??= vconHashes(document);
     const forms = longer ? [] : hashes.conserver;
@@ -93,8 +99,8 @@ function documentMatcher(document: Uint8Array): (expected: DocumentDigests) => D
 }
 
 /**
- * The claim that a document is the one that proven evidence is about; `claims` say what is proven. A document that none of
- * them is about contradicts them. Where no claim names a digest, the document is unproven.
+ * The claim that a document is the one that proven evidence is about, or a file that it names as attached; `claims` say
+ * what is proven. Any other document contradicts them. Where no claim names a payload, it is unproven.
  */
 export function documentFindings(
   claims: readonly Claim[],
@@ -115,7 +121,11 @@ export function documentFindings(
   const { uuid, uuidInside } = inspectVcon(document);
   const isOwn = ({ of }: { readonly of: Claim }) => of.facts.vcon?.toLowerCase() === uuid;
   const first = matches.find(isOwn) ?? matches[0];
-  if (!first) return failed ? failure(piece, failed) : notCovered(piece, 'unproven', 'nothing proven names its digest');
+  if (!first) {
+    const attached = attachmentClaim(claims, document, piece);
+    if (attached) return { claims: [attached] };
+    return failed ? failure(piece, failed) : notCovered(piece, 'unproven', 'nothing proven names its digest');
+  }
   const { form, digest } = first.match;
   const { vcon } = first.of.facts;
   const payload_hash_alg = form === 'jcs' ? 'SHA-256' : hashRules(first.of.facts.payload_hash_alg)!.name;
@@ -132,6 +142,29 @@ export function documentFindings(
   };
   const said = isOwn(first) ? uuidInside : uuid;
   return { claims: [claim], ...otherUuid(piece, said, vcon) };
+}
+
+/** Whether a claim is about a file that an event names as attached, and not about what the evidence is about. */
+export function isAttachment({ by }: Claim): boolean {
+  return by.some((proof) => proof.type === 'digest' && proof.member === 'members');
+}
+
+/** The claim that a file is one that proven attributes of events name as attached; undefined for any other file. */
+function attachmentClaim(claims: readonly Claim[], document: Uint8Array, piece: string): Claim | undefined {
+  const naming = claims
+    .filter(({ kind }) => kind === 'event')
+    .flatMap((of) => namedAttachments(of.facts).map((digest) => ({ of: of.piece, ...digest })));
+  const own = new Map<string, string>();
+  for (const { alg } of naming) if (!own.has(alg)) own.set(alg, digestOf(document, hashRules(alg)!));
+  const same = naming.filter(({ digest, alg }) => own.get(alg) === digest);
+  const [first] = same;
+  if (!first) return undefined;
+  return {
+    kind: 'document',
+    piece,
+    facts: { form: 'raw', payload_hash: first.digest, payload_hash_alg: first.alg },
+    by: [...new Set(same.map(({ of }) => of))].map((of) => ({ type: 'digest', of, member: 'members' })),
+  };
 }
 
 /** Its bytes are the ones that were hashed; which conversation they are is told in two ways, and neither is proven false. */

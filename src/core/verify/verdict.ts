@@ -142,6 +142,7 @@ export function verdictWithin(container: string, findings: Findings): Verdict {
   return createVerdict({
     claims: claims.map((claim) => ({
       ...inside(claim),
+      ...(claim.operation_in !== undefined && { operation_in: `${container}/${claim.operation_in}` }),
       by: claim.by.map((proof) => (proof.type === 'digest' ? { ...proof, of: `${container}/${proof.of}` } : proof)),
     })),
     contradictions: contradictions.map(inside),

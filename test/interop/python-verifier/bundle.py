@@ -12,7 +12,7 @@ import strict_json
 import transparent
 import witness
 from bundle_files import (INDEX, LOG_FILE, NO_EVIDENCE, OPERATION_FILES, PAGE, Index, is_page, page_zip, place_of,
-                          read_folder, read_zip, unreadable)
+                          read_folder, read_zip, unreadable, without_outer_folder)
 from cose import Sign1
 from event import Event
 from evidence import is_conversation, kind_of
@@ -33,6 +33,8 @@ def check(given, documents, trust):
     is_part = is_page(given.data)
     data = page_zip(given.data) if is_part else given.data
     files = read_folder(given.path) if given.kind == "folder" else read_zip(data)
+    if not is_part:
+        files = without_outer_folder(files)
     folders = {place_of(path)[1] for path in files} - {None}
     unreadable(INDEX in files or folders, "it is no bundle")
     findings = Findings()
@@ -272,17 +274,17 @@ def check_documents(findings, documents, about):
     """One operation has to be about the document."""
     naming = [facts for facts in about if "payload_hash" in facts]
     for piece, document in documents:
-        if not naming:
-            findings.uncovered(piece, "unproven")
-            continue
         found = []
         for facts in naming:
             try:
                 found.append(transparent.document_facts(document, facts))
             except Refused:
                 pass
-        if found:
+        found = found or [transparent.attached(findings, document)]
+        if found[0]:
             findings.claim("document", piece, found[0], [])
+        elif not naming:
+            findings.uncovered(piece, "unproven")
         else:
             findings.refusal(piece, Refused("payload_hash_mismatch", "no operation is about this document"))
     if about and not documents:

@@ -105,6 +105,14 @@ def read_folder(root):
     return files
 
 
+def without_outer_folder(files):
+    """Names inside the one folder that holds every file and an index."""
+    outer = next(iter(files), "").partition("/")[0] + "/"
+    if outer + INDEX not in files or not all(name.startswith(outer) for name in files):
+        return files
+    return {name[len(outer):]: data for name, data in files.items()}
+
+
 class Index:
     """What a bundle was made with."""
 

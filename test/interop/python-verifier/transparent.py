@@ -1,6 +1,7 @@
 """Transparent statements (docs/formats/transparent-statement.md), and what other checks share with them."""
 
 import hashlib
+import re
 
 import facts
 import proofs
@@ -170,6 +171,32 @@ def document_facts(document, about):
     raise Refused("payload_hash_mismatch", "the document is not the one that the evidence is about")
 
 
+def attachment_facts(document, members):
+    """Facts of a file that the attributes of a proven event name as attached; None if it is none."""
+    values = [(members or {}).get(name) for name in ("event_attributes", "asset_attributes", "attributes")]
+    while values:
+        value = values.pop()
+        if isinstance(value, list):
+            values += value
+        if not isinstance(value, dict):
+            continue
+        values += value.values()
+        name, digest = value.get("arc_blob_hash_alg"), value.get("arc_blob_hash_value")
+        if not isinstance(name, str) or not isinstance(digest, str):
+            continue
+        alg = re.sub("^SHA-?(?=[0-9])", "SHA-", name.upper())
+        hashed = {**LONGER_HASHES, "SHA-256": hashlib.sha256}.get(alg)
+        if hashed and hashed(document).hexdigest() == digest.lower():
+            return {"form": "raw", "payload_hash": digest.lower(), "payload_hash_alg": alg}
+    return None
+
+
+def attached(findings, document):
+    """Facts of a file that is attached to one of the proven events; None if it is to none."""
+    events = [claim["facts"] for claim in findings.claims if claim["kind"] == "event"]
+    return next(filter(None, (attachment_facts(document, facts.get("members")) for facts in events)), None)
+
+
 def check_documents(findings, documents):
     """Claims each document that a claim is about."""
     about = [claim for claim in findings.claims if claim["kind"] in ("statement", "event") and "payload_hash" in claim["facts"]]
@@ -180,7 +207,8 @@ def check_documents(findings, documents):
                 found.append(document_facts(document, claim["facts"]))
             except Refused as error:
                 refusals.append(error)
-        if found:
+        found = found or [attached(findings, document)]
+        if found[0]:
             findings.claim("document", piece, found[0], [])
         elif refusals:
             mismatches = [error for error in refusals if error.code == "payload_hash_mismatch"]
