@@ -10,8 +10,8 @@ const RETRY_SECONDS = 2;
 
 /**
  * Room for requests that make many reads in one transaction. The database has ten connections, or the embedded engine
- * one, and gives them away in order of arrival: a few such requests of one caller would hold up everybody else. Who
- * waits for longer than 20 seconds is refused as unavailable.
+ * one, and gives them away in order of arrival: a few such requests of one caller would hold up everybody else. A
+ * request that waits for longer than 20 seconds is refused as unavailable.
  */
 export function createLongReadRoom(): SharedRoom {
   return createSharedRoom({

@@ -13,8 +13,8 @@ const RETRY_SECONDS = 2;
 /**
  * Room in bytes for the pages of lists that a process reads and sends at the same time: otherwise, the rows and the
  * responses of all lists that are requested at the same moment are in memory together. A caller has half of it at most,
- * and a tenancy three quarters: a slow reader leaves room for the others of its tenancy. Who waits for longer than 20
- * seconds is refused as unavailable.
+ * and a tenancy three quarters: a slow reader leaves room for the others of its tenancy. A request that waits for
+ * longer than 20 seconds is refused as unavailable.
  */
 export function createPageRoom(waitMs = WAIT_MS): SharedRoom {
   return createSharedRoom({
