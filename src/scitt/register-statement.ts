@@ -1,3 +1,4 @@
+import type { ActTurns } from '../iam/security/act-turns.js';
 import type { RefusedActs } from '../iam/security/refused-acts.js';
 import type { LogRef } from '../ledger/log.js';
 import type { ReceiptWatch } from '../ledger/receipt-watch.js';
@@ -35,6 +36,7 @@ export interface ScittDeps {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly refusedActs: RefusedActs;
+  readonly actTurns: ActTurns;
   readonly publicUrl: string;
   readonly publicTenancy: string;
   readonly publicStatementLog: LogRef;

@@ -4,6 +4,7 @@ import { leafSource } from '../archivist/leaf-source.js';
 import { statementSource } from '../archivist/statement-source.js';
 import { EPOCH_END_MS } from '../core/massif/idtimestamp.js';
 import { issuerDid } from '../core/statement/issuer-did.js';
+import { type ActTurns, createActTurns } from '../iam/security/act-turns.js';
 import { openRefusedActs, type RefusedActs } from '../iam/security/refused-acts.js';
 import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
 import { createLedger, type Ledger } from '../ledger/round.js';
@@ -69,6 +70,7 @@ export interface Base {
   readonly objectStore: ObjectStore;
   readonly outside: OutsideCalls;
   readonly refusedActs: RefusedActs;
+  readonly actTurns: ActTurns;
   readonly open: OpenDeployment;
 }
 
@@ -136,6 +138,7 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
     objectStore,
     outside,
     refusedActs: openRefusedActs(logger),
+    actTurns: createActTurns(),
     open: await openDeployment({ config, database, clock: clockWatch.right, ids, keys, objectStore }),
   };
 }

@@ -1,6 +1,6 @@
 import { openAttemptLimiter } from '../platform/attempt-limiter.js';
 import { retryLater } from '../platform/errors.js';
-import type { DownloadBudget } from '../platform/http/mount-routes.js';
+import type { DownloadBudget } from '../platform/http/download-budget.js';
 import type { Logger } from '../platform/logger.js';
 import type { Closers } from './open-base.js';
 

@@ -7,6 +7,7 @@ import { serviceDid } from '../core/statement/issuer-did.js';
 import { createProviderTokens } from '../iam/identity-provider/verify-provider-token.js';
 import type { WriteInviteDeps } from '../iam/invites/write-invite.js';
 import { claimedIssuer, createAuthenticateMember } from '../iam/members/authenticate-member.js';
+import type { ActTurns } from '../iam/security/act-turns.js';
 import type { RefusedActs } from '../iam/security/refused-acts.js';
 import { mayUseSession, principalOfSession } from '../iam/sessions/session.js';
 import { createFirstLook, type FirstLook } from '../iam/sign-in/first-look.js';
@@ -65,6 +66,7 @@ interface IdentityParts {
   readonly metrics: Metrics;
   readonly outside: OutsideCalls;
   readonly refusedActs: RefusedActs;
+  readonly actTurns: ActTurns;
   nudge(tenantId: string, logId: string): void;
 }
 
@@ -142,7 +144,7 @@ async function offerFirstLook({ settings, ...deps }: IdentityParts): Promise<Fir
 }
 
 function peopleDeps(parts: IdentityParts): PeopleDeps {
-  const { settings, database, clock, ids, logger, refusedActs, metrics, open, outside } = parts;
+  const { settings, database, clock, ids, logger, refusedActs, actTurns, metrics, open, outside } = parts;
   const { publicUrl, smtpUrl, mailFrom: from } = settings;
   const { pepper, pageTokenKey } = open.keyring;
   const allowPrivate = settings.privateIdentityProviders === 'allow';
@@ -157,6 +159,7 @@ function peopleDeps(parts: IdentityParts): PeopleDeps {
     ids,
     logger,
     refusedActs,
+    actTurns,
     publicUrl,
     pepper,
     pageTokens: createPageTokens(pageTokenKey),

@@ -2,6 +2,7 @@ import type { AcceptWriter } from '../archivist/accept/accept-writer.js';
 import type { Accepted } from '../archivist/accept/submission.js';
 import { type Deployment, statementLog, tenancyLog } from '../archivist/deployment.js';
 import { serviceDid } from '../core/statement/issuer-did.js';
+import type { ActTurns } from '../iam/security/act-turns.js';
 import type { RefusedActs } from '../iam/security/refused-acts.js';
 import type { LogRef } from '../ledger/log.js';
 import { createReceiptWatch, type ReceiptWatch } from '../ledger/receipt-watch.js';
@@ -32,6 +33,7 @@ interface RegistrationBase {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly refusedActs: RefusedActs;
+  readonly actTurns: ActTurns;
   readonly logger: Logger;
   readonly keyring: Keyring;
   readonly publicUrl: string;
@@ -60,7 +62,8 @@ export function openRegistration(base: RegistrationBase): Feature & { readonly s
 }
 
 function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): ScittDeps {
-  const { database, clock, ids, logger, refusedActs, keyring, publicUrl, deployment, writer, issuersSoFar } = base;
+  const { database, clock, ids, logger, refusedActs, actTurns, keyring, publicUrl, deployment, writer, issuersSoFar } =
+    base;
   const reservedIssuers = [...new Set([serviceDid(publicUrl), publicUrl, ...issuersSoFar])];
   return {
     database,
@@ -68,6 +71,7 @@ function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): Scitt
     ids,
     logger,
     refusedActs,
+    actTurns,
     publicUrl,
     publicTenancy: deployment.publicTenancy,
     publicStatementLog: statementLog(deployment, true),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createInvite } from '../../src/iam/invites/write-invite.js';
+import { createActTurns } from '../../src/iam/security/act-turns.js';
 import { openRefusedActs } from '../../src/iam/security/refused-acts.js';
 import { openAttemptLimiter } from '../../src/platform/attempt-limiter.js';
 import type { Principal } from '../../src/platform/http/principal.js';
@@ -97,7 +98,7 @@ describe('an invite', () => {
     const sent: string[] = [];
     const sendMail = async ({ to }: { to: string }) => void sent.push(to);
     const shared = { database, clock, ids, logger, publicUrl: url, pepper: keyring.pepper };
-    const deps = { ...shared, sendMail, invited, refusedActs: openRefusedActs(logger) };
+    const deps = { ...shared, sendMail, invited, refusedActs: openRefusedActs(logger), actTurns: createActTurns() };
     const { json } = await owner.get('/archivist/iam/v1/principal');
     const principal = {
       tenantId: String(json['tenant_identity']).slice('tenant/'.length),

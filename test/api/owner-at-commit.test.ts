@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setRoles } from '../../src/iam/members/change-member.js';
 import { findMember, insertMember } from '../../src/iam/members/member-store.js';
+import { createActTurns } from '../../src/iam/security/act-turns.js';
 import { administer } from '../../src/iam/security/administer.js';
 import { lockOwners } from '../../src/iam/security/owner-store.js';
 import { openRefusedActs } from '../../src/iam/security/refused-acts.js';
@@ -18,7 +19,12 @@ afterAll(() => running?.close());
 
 const tenantId = () => String(decodeJwt(running.owner.token)['jit_tenant_id']).slice('tenant/'.length);
 const logger = createLogger('silent');
-const deps = () => ({ ...running.service.parts, logger, refusedActs: openRefusedActs(logger) });
+const deps = () => ({
+  ...running.service.parts,
+  logger,
+  refusedActs: openRefusedActs(logger),
+  actTurns: createActTurns(),
+});
 const act = { action: 'thing.change', resource: 'things/1' } as const;
 
 /** The caller as a request that came while it was an Owner knows it. */

@@ -111,6 +111,17 @@ describe('a subject', () => {
     expect((await patch(owner, path, { wallet_pub_key: ['00'] })).status).toBe(400);
   });
 
+  it('is renamed without another check of the keys that it has', async () => {
+    const identity = await made(owner, { display_name: 'Before', ...KEYS });
+    const subjectId = identity.split('/')[1];
+    // Only a check could tell.
+    await running.asOwner(
+      `UPDATE archivist.subject SET tessera_pub_key = '{not a key}' WHERE subject_id = '${subjectId}'`,
+    );
+    const renamed = await patch(owner, `/archivist/iam/v1/${identity}`, { display_name: 'After' });
+    expect([renamed.status, renamed.json['display_name']]).toEqual([200, 'After']);
+  });
+
   it('is gone when it is deleted', async () => {
     const identity = await made(owner, { display_name: 'Gone' });
     const path = `/archivist/iam/v1/${identity}`;

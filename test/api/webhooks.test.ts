@@ -14,6 +14,7 @@ import { rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js
 import { createWebhook } from '../../src/archivist/webhooks/manage-webhooks.js';
 import { sendDeliveries } from '../../src/archivist/webhooks/send-deliveries.js';
 import { webhookSecrets } from '../../src/archivist/webhooks/webhook-secrets.js';
+import { createActTurns } from '../../src/iam/security/act-turns.js';
 import { openRefusedActs } from '../../src/iam/security/refused-acts.js';
 import { createOutboundFetch } from '../../src/platform/http/outbound-fetch.js';
 import type { Principal } from '../../src/platform/http/principal.js';
@@ -457,6 +458,7 @@ describe('webhooks', () => {
       ...{ database, clock, ids, logger, pageTokens: createPageTokens(keyring.pageTokenKey), allowPrivate: false },
       secrets: webhookSecrets({ keyring, ids }),
       refusedActs: openRefusedActs(logger),
+      actTurns: createActTurns(),
     };
     for (const url of [
       'https://127.0.0.1/',

@@ -40,7 +40,7 @@ interface Found {
 /** A bundle is gathered and compressed for each request, even if the caller has it. */
 const BUNDLE_COST = 64 * 1024;
 
-const costOf = ({ leastCost }: ProofKind) => (leastCost === undefined ? {} : { leastCost });
+const costOf = ({ leastCost }: ProofKind) => (leastCost === undefined ? {} : { leastCost, longRead: true as const });
 
 const FORM = z.object({ form: z.enum(['map', 'draft']).optional() });
 const ASSET_EVENT = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });

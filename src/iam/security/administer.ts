@@ -1,6 +1,7 @@
 import { ApiError, type ErrorCode } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
+import type { ActTurns } from './act-turns.js';
 import { recordSecurityEvent, type SecurityDeps } from './record-security-event.js';
 import type { RefusedActs } from './refused-acts.js';
 import { requireOwnerNow } from './require-owner-now.js';
@@ -9,6 +10,7 @@ import { actorOf, type SecurityAct } from './security-event.js';
 export interface AdministerDeps extends SecurityDeps {
   readonly database: Database;
   readonly refusedActs: RefusedActs;
+  readonly actTurns: ActTurns;
 }
 
 /** The outcome of an administrative act: the result, and what its audit entry adds to the act. */
@@ -28,10 +30,11 @@ export interface Administered<Result> {
 const AUDITED: ReadonlySet<ErrorCode> = new Set(['forbidden', 'conflict', 'quota_reached']);
 
 /**
- * Runs an Owner's act in one transaction of the tenancy, together with its entry in the security audit. The caller must
+ * Runs an Owner's act in one transaction of the tenancy, together with its entry in the security audit. Acts of one
+ * tenancy wait for each other before they take a connection, so `work` must not run another act. The caller must
  * be an Owner when the act commits, not only when the request arrived. A refused act is also recorded, in a transaction
  * of its own, up to the bound of `refusedActs`.
- * @throws {ApiError} forbidden if the caller is not an Owner; else every error of `work`
+ * @throws {ApiError} forbidden if the caller is not an Owner; unavailable as `ActTurns`; else every error of `work`
  */
 export async function administer<Result>(
   deps: AdministerDeps,
@@ -43,12 +46,14 @@ export async function administer<Result>(
   const scope = { read: [tenantId], write: [tenantId] };
   const entry = { ...act, tenantId, actor: actorOf(principal) };
   try {
-    return await deps.database.inTransaction(scope, async (tx) => {
-      await requireOwnerNow(tx, principal);
-      const { result, resource = act.resource, details = {}, unchanged = false } = await work(tx);
-      if (!unchanged) await recordSecurityEvent(tx, deps, { ...entry, resource, details });
-      return result;
-    });
+    return await deps.actTurns.inTurn(tenantId, () =>
+      deps.database.inTransaction(scope, async (tx) => {
+        await requireOwnerNow(tx, principal);
+        const { result, resource = act.resource, details = {}, unchanged = false } = await work(tx);
+        if (!unchanged) await recordSecurityEvent(tx, deps, { ...entry, resource, details });
+        return result;
+      }),
+    );
   } catch (error) {
     if (error instanceof ApiError && AUDITED.has(error.code)) {
       const failure = { ...entry, outcome: 'failure' as const, details: { reason: error.description } };

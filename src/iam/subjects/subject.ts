@@ -58,15 +58,31 @@ export interface SubjectKeys {
 
 /** Keys as they were sent, with the addresses of the wallets. @throws {ApiError} bad_request naming the key */
 export function readSubjectKeys(walletPubKeys: readonly string[], tesseraPubKeys: readonly string[]): SubjectKeys {
+  return { ...readWalletKeys(walletPubKeys), ...readTesseraKeys(tesseraPubKeys) };
+}
+
+/** The keys that a change names; a list that it does not name is not checked again. @throws {ApiError} bad_request */
+export function readChangedKeys(body: ChangeSubjectBody): Partial<SubjectKeys> {
+  return {
+    ...(body.wallet_pub_key ? readWalletKeys(body.wallet_pub_key) : {}),
+    ...(body.tessera_pub_key ? readTesseraKeys(body.tessera_pub_key) : {}),
+  };
+}
+
+function readWalletKeys(walletPubKeys: readonly string[]): Omit<SubjectKeys, 'tesseraPubKeys'> {
   const walletAddresses = walletPubKeys.map((key, place) => {
     const address = addressOfWalletKey(key);
     if (address !== undefined) return address;
     throw new ApiError('bad_request', `wallet_pub_key.${place}: must be hex of a point of secp256k1`);
   });
+  return { walletPubKeys, walletAddresses };
+}
+
+function readTesseraKeys(tesseraPubKeys: readonly string[]): Pick<SubjectKeys, 'tesseraPubKeys'> {
   const wrong = tesseraPubKeys.findIndex((key) => !isTesseraKey(key));
   if (wrong >= 0)
     throw new ApiError('bad_request', `tessera_pub_key.${wrong}: must be base64 of a key of Curve25519 or P-256`);
-  return { walletPubKeys, walletAddresses, tesseraPubKeys };
+  return { tesseraPubKeys };
 }
 
 const subjectStringSchema = z.object({ wallet_pub_key: keys, tessera_pub_key: keys.nullish() });

@@ -13,6 +13,7 @@ import {
   type ChangeSubjectBody,
   type CreateSubjectBody,
   noSuchSubject,
+  readChangedKeys,
   readSubjectKeys,
   readSubjectString,
   SELF,
@@ -76,7 +77,7 @@ export function changeSubject(
     const changed = {
       ...found,
       displayName: body.display_name ?? found.displayName,
-      ...readSubjectKeys(body.wallet_pub_key ?? found.walletPubKeys, body.tessera_pub_key ?? found.tesseraPubKeys),
+      ...readChangedKeys(body),
     };
     const before = await readersOf(tx, tenantId);
     await updateSubject(tx, changed, changed);

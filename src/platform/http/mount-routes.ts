@@ -3,13 +3,16 @@ import type { Express, Request, Response } from 'express';
 import { z } from 'zod';
 import { ApiError } from '../errors.js';
 import type { Logger } from '../logger.js';
+import type { Hold, SharedRoom } from '../shared-room.js';
 import type { Authenticate } from './authenticate.js';
 import { clientGone } from './client-gone.js';
 import { crossOriginHeaders, OPEN_HEADERS, preflightHeaders } from './cross-origin.js';
+import { type DownloadBudget, withinBudget } from './download-budget.js';
 import { refusalOf } from './error-reply.js';
 import { MASK, maskedBody } from './field-mask.js';
+import { createLongReadRoom } from './long-read-room.js';
 import { networkOf } from './network-address.js';
-import { createPageRoom, type PageHold, type PageRoom } from './page-room.js';
+import { createPageRoom } from './page-room.js';
 import { indexPaths } from './path-index.js';
 import type { Principal } from './principal.js';
 import { readParameters, readQuery } from './read-address.js';
@@ -51,15 +54,7 @@ export interface PipelineDeps {
   readonly seconds: () => number;
 }
 
-/** What a caller may download in a time. */
-export interface DownloadBudget {
-  /** Spends what a download costs at least. @throws {ApiError} rate_limited when the caller had spent its budget before */
-  begin(caller: string, leastCost: number): Promise<void>;
-  /** Spends what it costs more. */
-  settle(caller: string, bytes: number): Promise<void>;
-}
-
-type ServingDeps = PipelineDeps & { readonly pages: PageRoom };
+type ServingDeps = PipelineDeps & { readonly pages: SharedRoom; readonly longReads: SharedRoom };
 
 /** The methods of one path. */
 interface Resource {
@@ -77,7 +72,7 @@ interface Resource {
 export function mountRoutes(app: Express, routes: readonly Route[], deps: PipelineDeps): void {
   // In any other environment, Express sends a stack trace to the caller if sending the refusal fails too.
   app.set('env', 'production');
-  const served = { ...deps, pages: createPageRoom() };
+  const served = { ...deps, pages: createPageRoom(), longReads: createLongReadRoom() };
   const handlers = resourcesOf(routes).map(([path, resource]) => ({
     path,
     handle: (request: Request, response: Response) => dispatch(resource, served, request, response),
@@ -149,7 +144,7 @@ async function serve(
   };
   const tell = (headers: Readonly<Record<string, string>>) => setHeaders(response, headers);
   tell(crossOriginHeaders(request.headers.origin, deps.corsOrigins));
-  const held: PageHold[] = [];
+  const held: Hold[] = [];
   try {
     const reply = await answer(route, deps, request, { tell, held: (hold) => held.push(hold) });
     // How long a client listens is no measure of the service.
@@ -172,7 +167,7 @@ interface Progress {
   /** Sets headers that the response has whether or not the request is refused. */
   tell(headers: Readonly<Record<string, string>>): void;
   /** The room of its page, until it is sent. */
-  held(hold: PageHold): void;
+  held(hold: Hold): void;
 }
 
 async function answer(route: Route, deps: ServingDeps, request: Request, { tell, held }: Progress): Promise<Reply> {
@@ -204,9 +199,14 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
   if (principal && weight > 1 && deps.admit) tell(await deps.admit(principal, weight - 1));
   const reader = { caller: callerOf(context), tenancy: principal?.tenantId };
   if (isPaged(route)) held(await deps.pages.hold(reader, clientGone(request)));
+  const handle = async (): Promise<Reply> => {
+    const turn = route.longRead ? await deps.longReads.hold(reader, clientGone(request)) : undefined;
+    // Until it is read, not until it is sent: a slow reader keeps no place.
+    return route.handle(context).finally(() => turn?.release());
+  };
   return route.leastCost === undefined || !deps.downloads
-    ? route.handle(context)
-    : withinBudget(deps.downloads, route.leastCost, callerOf(context), () => route.handle(context));
+    ? handle()
+    : withinBudget(deps.downloads, route.leastCost, reader.caller, handle);
 }
 
 /** Lists are answered in pages, of megabytes if their entries are large. */
@@ -222,19 +222,6 @@ interface Caller {
 /** A caller is an identity, or without one a network address. */
 function callerOf({ principal, address }: Caller): string {
   return principal ? `${principal.tenantId} ${principal.issuer} ${principal.subject}` : address;
-}
-
-async function withinBudget(
-  downloads: DownloadBudget,
-  leastCost: number,
-  caller: string,
-  handle: () => Promise<Reply>,
-): Promise<Reply> {
-  // Before the work: many downloads at the same time would all find the budget unspent.
-  await downloads.begin(caller, leastCost);
-  const reply = await handle();
-  await downloads.settle(caller, Math.max(0, (reply.bytes?.length ?? 0) - leastCost));
-  return reply;
 }
 
 function admitted(

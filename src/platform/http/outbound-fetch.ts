@@ -33,9 +33,15 @@ export function isPrivateHost(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(host);
 }
 
-/** An address that is routed on the public internet: not private, local, mapped, translated or reserved. */
+/** The only part of IPv6 that is allocated for public networks (RFC 4291 section 2.4, IANA's IPv6 address space). */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** An address that is routed on the public internet: not private, local, mapped, translated, reserved or unallocated. */
 function isPublic(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_UNICAST)) return false;
+  return parsed.range() === 'unicast';
 }
 
 /**

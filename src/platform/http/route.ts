@@ -118,6 +118,8 @@ interface RouteDefinition<
   readonly weight?: (body: z.output<Body>, rawBody: Uint8Array, headers: SentHeaders) => number;
   /** Counted in the caller's download budget: as the bytes of the response, and as no fewer than this, also if refused. */
   readonly leastCost?: number;
+  /** Makes many reads in one transaction: few such requests of one caller run at once, and others wait (long-read-room.ts). */
+  readonly longRead?: true;
   readonly response?: z.ZodType;
   /**
    * Content types of a response that is not only JSON; the first of several is the usual one. `response` is its JSON.

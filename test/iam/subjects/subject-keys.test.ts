@@ -40,4 +40,18 @@ describe('a tessera key', () => {
       expect(isTesseraKey(key)).toBe(false);
     },
   );
+
+  // The points whose order divides 8, and their encodings that are not reduced or have the unused bit set.
+  it.each([
+    '00'.repeat(32),
+    `01${'00'.repeat(31)}`,
+    'e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800',
+    '5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157',
+    `ec${'ff'.repeat(30)}7f`,
+    `ed${'ff'.repeat(30)}7f`,
+    `ee${'ff'.repeat(30)}7f`,
+    `ec${'ff'.repeat(31)}`,
+  ])('is not the point of low order %s', (point) => {
+    expect(isTesseraKey(Buffer.from(point, 'hex').toString('base64'))).toBe(false);
+  });
 });

@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { listen } from '../../../src/platform/http/http-server.js';
 import { mountRoutes } from '../../../src/platform/http/mount-routes.js';
-import { createPageRoom, type PageHold } from '../../../src/platform/http/page-room.js';
+import { createPageRoom } from '../../../src/platform/http/page-room.js';
 import { route } from '../../../src/platform/http/route.js';
 import { pageReply, pageSchema } from '../../../src/platform/listing/page-reply.js';
+import type { Hold } from '../../../src/platform/shared-room.js';
 
 const MIB = 1024 * 1024;
 /** Pages of one caller, of one tenancy, and of all, before their sizes are known. */
@@ -18,12 +19,12 @@ async function take(
   caller: string,
   count: number,
   tenancy?: string,
-): Promise<PageHold[]> {
+): Promise<Hold[]> {
   return Promise.all(Array.from({ length: count }, () => room.hold({ caller, tenancy }, here)));
 }
 
 /** What becomes of a hold that may have to wait. */
-function watched(hold: Promise<PageHold>): { state: 'waits' | 'held' | 'refused' } {
+function watched(hold: Promise<Hold>): { state: 'waits' | 'held' | 'refused' } {
   const seen: { state: 'waits' | 'held' | 'refused' } = { state: 'waits' };
   hold.then(
     () => {
