@@ -70,8 +70,9 @@ describe('the core in a browser', () => {
   });
 
   it('verifies and refuses in a context that has nothing but the web’s own functions', async () => {
-    const { crypto, TextEncoder, TextDecoder, atob, btoa } = globalThis;
-    const context = createContext({ crypto, TextEncoder, TextDecoder, atob, btoa, evidence: JSON.stringify(evidence) });
+    const { crypto, TextEncoder, TextDecoder, URL, atob, btoa } = globalThis;
+    const web = { crypto, TextEncoder, TextDecoder, URL, atob, btoa };
+    const context = createContext({ ...web, evidence: JSON.stringify(evidence) });
     runInContext((await bundle('iife')).text, context);
     const answer = await runInContext('selfCheck(JSON.parse(evidence)).then(JSON.stringify)', context);
     expectVerdicts(JSON.parse(answer as string) as SelfCheck);

@@ -10,7 +10,7 @@ const PAGE = readFileSync(new URL('../../../docs/formats/tlog.md', import.meta.u
 
 /** The code block under a path on the page. */
 function shown(path: string): string {
-  const [, block] = new RegExp(`\`${path}\`:\\n\\n\`\`\`\\w+\\n([^\`]+)\`\`\``).exec(PAGE)!;
+  const [, block] = new RegExp(`\`${path}\`:\\n\\n\`\`\`\\n([^\`]+)\`\`\``).exec(PAGE)!;
   return block!;
 }
 const bytes = (path: string) => Buffer.from(shown(path).replaceAll('\n', ''), 'hex');
