@@ -132,7 +132,7 @@ async function signGrowth(
   const signer = logSigner(context, log);
   // The key may have been rotated since the frontier was read; a seal has signatures of its own key only.
   const known = keyIdOf(signer, log) === frontier.keyId ? frontier.peakReceipts : new Map<bigint, Uint8Array>();
-  const signed = await signState(context, next, tree.peaks, known, signer);
+  const signed = await signState(context, next, tree.peaks, known, signer, frontier.seal);
   await context.failpoints.reach('seal.signed');
   return { holder, tree, next, signed };
 }

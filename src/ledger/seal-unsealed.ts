@@ -48,7 +48,7 @@ export async function sealUnsealed(context: LedgerContext, memory: SealMemory, l
     readUnsealed(tx, context, memory, lease, keyIdOf(signer, lease)),
   );
   await checkLastSealObject(lastSealObject(context.objectStore, log), log, state.lastSeal);
-  const signed = await signState(context, log, state.tree.peaks, known, signer);
+  const signed = await signState(context, log, state.tree.peaks, known, signer, state.lastSeal);
   await selfCheck(context, log, state.tree, leaf, signed);
   await storeSeal(context, log, signed);
   return { ...log, sealNumber: signed.seal.sealNumber, sealedSize: signed.seal.size };

@@ -1,5 +1,5 @@
 import type { Signer } from '../core/cose/signature.js';
-import { EPOCH } from '../core/massif/idtimestamp.js';
+import { EPOCH, idtimestampMs } from '../core/massif/idtimestamp.js';
 import { peaks as peakIndices } from '../core/mmr/peaks.js';
 import { peakReceipt } from '../core/receipt/mmr-receipt.js';
 import { signRoot } from '../core/receipt/rfc9162-receipt.js';
@@ -41,7 +41,9 @@ async function signPeaks(
 
 /**
  * Signs a log's state: for an MMR the seal and each peak that has no signature by this key yet; for RFC 9162 the root,
- * once. Does not check whether the state may be signed: the caller must.
+ * once. Does not check whether the state may be signed: the caller must. The seal is dated no earlier than the last one and
+ * than its newest leaf, whatever the clock does: verifiers take such dates for a contradiction.
+ * @param last the seal before it
  */
 export async function signState(
   context: LedgerContext,
@@ -49,8 +51,9 @@ export async function signState(
   peaks: readonly Uint8Array[],
   knownPeakReceipts: ReadonlyMap<bigint, Uint8Array>,
   signer: Signer,
+  last: SealRow | undefined,
 ): Promise<SignedState> {
-  const sealedAtMs = context.clock.now();
+  const sealedAtMs = Math.max(context.clock.now(), idtimestampMs(log.lastIdtimestamp), Number(last?.sealedAtMs ?? 0n));
   const row = {
     sealNumber: log.sealNumber + 1n,
     size: log.size,
