@@ -58,7 +58,7 @@ const MOST_COMPARED_EVENTS = 10_000;
 
 /**
  * The next assets in the order of their keys, after the given one; fewer than the limit at the end only. An asset differs
- * if it has an attribute with a value that none of its events gave it, or lacks one that an event gave it. Which of several
+ * if it has an attribute with a value that no event gave it, or lacks one that an event gave it. Which of several
  * values is the newest is not compared: events that were accepted at the same time may be applied in another order than
  * that of their ids.
  */

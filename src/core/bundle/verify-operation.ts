@@ -1,17 +1,16 @@
-import { equalBytes, toHex } from '../bytes.js';
+import { equalBytes } from '../bytes.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
 import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import { isTemplate } from '../statement/vcon-template.js';
-import type { Claim, InclusionProof, Proof } from '../verify/claim.js';
+import type { Claim, Proof } from '../verify/claim.js';
 import { comparableText } from '../verify/comparable-text.js';
 import { differingMembers } from '../verify/differing-members.js';
 import { OPEN_ASSET_FREE_MEMBERS, uncoveredMembers } from '../verify/event-facts.js';
 import { eventIssuerFindings } from '../verify/event-issuer.js';
 import { verifyEventMatchesStatement } from '../verify/event-of-statement.js';
 import { ofOneOperation } from '../verify/one-operation.js';
-import { otherLeaf, otherLeafFindings } from '../verify/other-leaf.js';
 import type { ExpectedLog, IssuerTrust, LogTrust } from '../verify/trust.js';
 import {
   checked,
@@ -22,15 +21,15 @@ import {
   notCovered,
   verdictWithin,
 } from '../verify/verdict.js';
-import { eventAttributes, eventLeaf } from '../verify/verify-event.js';
-import { eventInProvenMassif } from '../verify/verify-event-in-log.js';
-import type { ProvenMassif } from '../verify/verify-log.js';
+import { eventAttributes } from '../verify/verify-event.js';
 import { verifyReceipt } from '../verify/verify-receipt.js';
 import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
 import type { BundleFileKind } from './bundle-layout.js';
 import { examineWitness, type GivenWitnesses } from './bundled-witness.js';
 import { bundleMismatch } from './check-listing.js';
+import { eventInBundledLog } from './event-in-bundled-log.js';
 import type { OperationFiles, PlacedFile } from './operation-files.js';
+import { placed } from './placed-findings.js';
 import type { BundledLogs } from './verify-bundled-logs.js';
 
 /** What an operation's evidence is checked with. */
@@ -49,20 +48,6 @@ interface ExaminedOperation {
 type Finding = Partial<Findings>;
 
 const EVENT_NAME = 'event.json';
-
-/** Where pieces that a check names generically are in the bundle. */
-function placed({ claims, contradictions, notCovered: open, missing }: Findings, paths: Record<string, string>) {
-  const at = <Part extends { readonly piece: string }>(part: Part): Part => ({
-    ...part,
-    piece: paths[part.piece] ?? part.piece,
-  });
-  return createVerdict({
-    claims: claims.map(at),
-    contradictions: contradictions.map(at),
-    notCovered: open.map(at),
-    missing,
-  });
-}
 
 /** Checks that a file which repeats a part of the transparent statement is identical to that part. */
 function sameAs(file: PlacedFile | undefined, part: Uint8Array | undefined): Finding {
@@ -168,27 +153,6 @@ async function examineReceipts(event: EventDocument, eventPath: string, files: O
   return findings;
 }
 
-/** What the bundle's own copy of the log proves. Another generation of the log may have another leaf in the event's place. */
-async function findInLog(
-  path: string,
-  event: EventDocument,
-  massif: ProvenMassif,
-  known: readonly Finding[],
-): Promise<Finding> {
-  const { proven, failed } = await checked(path, () =>
-    placed(createVerdict(eventInProvenMassif(event, massif)), { event: path }),
-  );
-  if (proven) return proven;
-  const { proven: other } = await checked(path, () => otherLeaf(event, massif, failed));
-  return other ? createVerdict(otherLeafFindings(path, [other], proofsOf(event, known))) : failed;
-}
-
-function proofsOf(event: EventDocument, findings: readonly Finding[]): InclusionProof[] {
-  const leaf = toHex(eventLeaf(event).leaf);
-  const all = findings.flatMap(({ claims = [] }) => claims.flatMap(({ by }) => by));
-  return all.filter((proof): proof is InclusionProof => proof.type === 'inclusion' && proof.leaf === leaf);
-}
-
 /** @param known what the statement beside it proves */
 async function examineEvent(
   file: PlacedFile,
@@ -200,7 +164,7 @@ async function examineEvent(
 ): Promise<Finding[]> {
   const massif = logs.massifOf(event);
   const receipts = await examineReceipts(event, file.path, files, trust);
-  const inLog = massif ? await findInLog(file.path, event, massif, [...known, ...receipts]) : {};
+  const inLog = massif ? await eventInBundledLog(file.path, event, massif, [...known, ...receipts]) : {};
   const proofs = [...receipts, inLog];
   const isProven = proofs.some(({ claims = [] }) => claims.length > 0);
   return [

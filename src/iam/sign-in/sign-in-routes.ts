@@ -196,7 +196,7 @@ function redirect({ location, cookies }: Redirect): Reply {
   };
 }
 
-/** @param unknown what was asked for, and is no tenancy where people can sign in */
+/** @param unknown what the reader typed, and is no tenancy where people can sign in */
 function askForTenancy(unknown = ''): Pick<Reply, 'bytes' | 'contentType'> {
   return pageReply('Sign in', [
     ...(unknown
