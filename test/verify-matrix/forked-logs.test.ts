@@ -69,7 +69,13 @@ describe('an event that an open fork lost', () => {
   it('stays proven by its receipt beside the copy of the next generation', async () => {
     const files = { 'e.json': json(lost), 'r.cose': await before.receipt(5) };
     expect(await told(files)).toEqual(['verified']);
-    expect(await told({ ...files, ...(await copy(after, 1, 'm')) })).toEqual(['verified']);
+    const next = { ...(await copy(after, 1, 'n')), 'm.log': after.massif(0, 4), 'm.sth': await after.seal(4) };
+    expect(await told({ ...files, ...next })).toEqual(['verified']);
+  });
+
+  it('is unproven beside a massif of the next generation that does not show where the log was forked', async () => {
+    const files = { 'e.json': json(lost), 'r.cose': await before.receipt(5) };
+    expect(await told({ ...files, ...(await copy(after, 1, 'm')) })).toEqual(['incomplete']);
   });
 
   it('and one of the next generation stay proven beside the copy of the one before', async () => {
@@ -81,7 +87,7 @@ describe('an event that an open fork lost', () => {
     expect(await told({ 'e.json': json(lost), ...(await copy(after, 1, 'm')) })).toEqual(['incomplete']);
   });
 
-  it('is proven by its bundle’s receipt, whichever generation the log file in the bundle is of', async () => {
+  it('is not refused in its bundle, whichever generation the log file in the bundle is of', async () => {
     const bundle = async (event: AssetEventDocument, receipt?: Uint8Array, log = after) => {
       const at = `log/tenant/${SAMPLE_TENANCY}/0/`;
       const files = {
@@ -93,7 +99,7 @@ describe('an event that an open fork lost', () => {
       const operation = { number: 1, folder: '', identity: event.identity };
       return { 'b.zip': zipSync({ ...files, [INDEX_PATH]: encodeBundleIndex(bundleIndex(files, [operation])) }) };
     };
-    expect(await told(await bundle(lost, await before.receipt(5)))).toEqual(['verified']);
+    expect(await told(await bundle(lost, await before.receipt(5)))).toEqual(['incomplete']);
     expect(await told(await bundle(lost))).toEqual(['incomplete']);
     expect(await told(await bundle(changed(after.events[5]!)))).toEqual(LEAF);
     expect(await told(await bundle(changed(lost), undefined, before))).toEqual(LEAF);
@@ -123,5 +129,18 @@ describe('an event that was changed', () => {
     const first = async (log: SampleSealedLog) => ({ 'm.log': log.massif(0, 4), 'm.sth': await log.seal(4) });
     expect(await told({ ...files, ...(await first(after)) })).toEqual(['verified']);
     expect(await told({ ...files, ...(await first(rewritten)) })).toEqual(LEAF);
+  });
+
+  it('is refused at such a place also if a later massif has the fork statement', async () => {
+    const rewritten = sampleSealedLog({
+      leaves: 8,
+      subject: `tenant/${SAMPLE_TENANCY}.1`,
+      event: (leaf) => (leaf === 2 ? { operation: 'Rewritten' } : {}),
+      trieIdentity: (event) => (event.identity === before.events[5]!.identity ? 'forks/1' : event.identity),
+    });
+    const files = { 'e.json': json(before.events[2]!), 'r.cose': await before.receipt(2) };
+    const first = { 'm.log': rewritten.massif(0, 4), 'm.sth': await rewritten.seal(4) };
+    expect(await told({ ...files, ...first })).toEqual(['incomplete']);
+    expect(await told({ ...files, ...first, ...(await copy(rewritten, 1, 'n')) })).toEqual(LEAF);
   });
 });

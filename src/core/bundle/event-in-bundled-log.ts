@@ -1,7 +1,7 @@
 import { toHex } from '../bytes.js';
 import type { EventDocument } from '../statement/event-document.js';
 import type { InclusionProof } from '../verify/claim.js';
-import { otherLeaf, otherLeafFindings } from '../verify/other-leaf.js';
+import { type ForkPlaces, noteFork, otherLeaf, otherLeafFindings } from '../verify/other-leaf.js';
 import { checked, createVerdict, type Findings } from '../verify/verdict.js';
 import { eventLeaf } from '../verify/verify-event.js';
 import { eventInProvenMassif } from '../verify/verify-event-in-log.js';
@@ -23,7 +23,9 @@ export async function eventInBundledLog(
     placed(createVerdict(eventInProvenMassif(event, massif)), { event: path }),
   );
   if (proven) return proven;
-  const { proven: other } = await checked(path, () => otherLeaf(event, massif, failed));
+  const forks: ForkPlaces = new Map();
+  noteFork(forks, massif);
+  const { proven: other } = await checked(path, () => otherLeaf(event, massif, failed, forks));
   return other ? createVerdict(otherLeafFindings(path, [other], proofsOf(event, known))) : failed;
 }
 

@@ -126,7 +126,7 @@ export async function eventVerdict(
     const placed = proofs.find((proof) => proof.leaf_index !== undefined) ?? first;
     const open = [openPlace('event', placed), uncoveredMembers(event, json)];
     const of = isAmong(claims, event) ? {} : eventIssuerFindings('event', event, issuer, first.log.issuer, isSpoken);
-    return verdictWithin(piece, createVerdict(provenEvent(event, proofs), ...open, of));
+    return createVerdict(verdictWithin(piece, createVerdict(provenEvent(event, proofs), ...open, of)), copies);
   }
   const why = `no given file proves that a log holds it (index ${eventCommit(event).index}), so its members are not facts`;
   return createVerdict(

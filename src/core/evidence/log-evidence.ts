@@ -3,7 +3,7 @@ import { tenancyOfLog } from '../receipt/log-claims.js';
 import { type MmrState, readSeal } from '../receipt/seal.js';
 import type { Claim, SealProof } from '../verify/claim.js';
 import { addEdges, copyOf, type Edges, type HeldCopy, holding } from '../verify/held-copy.js';
-import { otherLeaf } from '../verify/other-leaf.js';
+import { type ForkPlaces, noteFork, otherLeaf } from '../verify/other-leaf.js';
 import { openHeader, placedSeal, sealedLeafProof, sealProof, type VerifiedSeal } from '../verify/proofs.js';
 import { type PlacedSeal, sealRemarks } from '../verify/time-remarks.js';
 import { checked, createVerdict, type Findings, findingsOf, notCovered } from '../verify/verdict.js';
@@ -48,13 +48,15 @@ export async function checkReplica(
     let last: ProvenMassif | undefined;
     const edges: Edges = new Map();
     const seals: PlacedSeal[] = [];
+    const forks: ForkPlaces = new Map();
     for await (const proven of proveLog(filesOf(log), trust)) {
       checkPlace(log, proven, last);
       if (last) addEdges(edges, last.massif);
       last = proven;
       seals.push(placedSeal(log.path, proven.seal));
       progress(`massif ${proven.massif.index}, ${proven.massif.size} nodes`);
-      for (const event of events) await findEvent(event, proven);
+      noteFork(forks, proven);
+      for (const event of events) await findEvent(event, proven, forks);
     }
     const { massif, seal } = last!;
     const proof = holding(sealProof(seal), replicaCopy(log, last!, edges));
@@ -96,6 +98,7 @@ function checkPlace({ path, numbers }: ReplicaLog, { massif, seal }: ProvenMassi
 async function findEvent(
   { event, piece, proofs, refusals, otherLeaves }: GivenEvent,
   proven: ProvenMassif,
+  forks: ForkPlaces,
 ): Promise<void> {
   const { massif, seal } = proven;
   const index = BigInt(eventCommit(event).index);
@@ -107,7 +110,7 @@ async function findEvent(
     return sealedLeafProof(seal, eventLeaf(event).leaf, index);
   });
   if (proof) return void proofs.push(proof);
-  const { proven: other } = await checked(piece, () => otherLeaf(event, proven, failed));
+  const { proven: other } = await checked(piece, () => otherLeaf(event, proven, failed, forks));
   if (other) otherLeaves.push(other);
   else refusals.push(failed);
 }
@@ -165,7 +168,11 @@ export async function checkLogFiles(
     }
     const newest = seals.at(-1)!;
     const sealed = massifs.filter((massif) => massif.firstNode < newest.state.size);
-    for (const massif of sealed) for (const event of events) await findEvent(event, { massif, seal: newest });
+    const forks: ForkPlaces = new Map();
+    for (const massif of sealed) {
+      noteFork(forks, { massif, seal: newest });
+      for (const event of events) await findEvent(event, { massif, seal: newest }, forks);
+    }
     const open = sealed.length < massifs.length ? notCovered(piece, 'unproven', 'no seal reaches the last massif') : {};
     const last = sealed.at(-1)!;
     const unsealed = unsealedNodes(piece, { massif: last, seal: newest });

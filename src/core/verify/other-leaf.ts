@@ -1,7 +1,6 @@
 import { equalBytes } from '../bytes.js';
 import { forkTrieKey } from '../fork/fork-leaf.js';
 import { generationName, parseGeneration } from '../fork/log-generation.js';
-import type { Massif } from '../massif/read-massif.js';
 import { indexHeight } from '../mmr/index-height.js';
 import { leafIndex } from '../mmr/leaf-count.js';
 import type { EventDocument } from '../statement/event-document.js';
@@ -20,30 +19,41 @@ export interface OtherLeaf {
   readonly log: NamedLog;
   /** Whether the copy has this event there, by its identity or its idtimestamp: then the event was changed. */
   readonly isSameEvent: boolean;
-  /** Whether the place is one that the copy shares with the log before any fork. */
-  readonly isShared: boolean;
+  /** Whether the place is one that the copy shares with the log before any fork; undefined if no given file shows it. */
+  readonly isShared: () => boolean | undefined;
   /** What refuses the event if the copy is of the generation that the event is from. */
   readonly refusal: Partial<Findings>;
 }
 
-/** Leaf index of the first generation's fork statement, below which all generations of the copy have the same leaves. */
-function sharedLeaves({ subject = '' }: NamedLog, { entries, firstLeaf }: Massif): bigint | undefined {
-  const name = parseGeneration(subject);
-  if (!name || name.generation === 0) return undefined;
-  const key = forkTrieKey(generationName({ base: name.base, generation: 1 }));
-  const at = entries.findIndex((entry) => equalBytes(entry.key, key));
-  return at < 0 ? undefined : firstLeaf + BigInt(at);
+/** Leaf index of the first fork statement of each log, by `logOf`, as far as given files show it. */
+export type ForkPlaces = Map<string, bigint>;
+
+/** A log of a later generation has the statement of one of the first generations, or its owner is a forger of names. */
+const MOST_GENERATIONS = 64;
+
+/** Notes the first fork statement of a log, below which all generations have the same leaves, if this massif has it. */
+export function noteFork(places: ForkPlaces, { massif: { entries, firstLeaf }, seal }: ProvenMassif): void {
+  const [log, name] = [logOf(seal), parseGeneration(seal.subject ?? '')];
+  if (log === undefined || !name || places.has(log)) return;
+  const count = Math.min(name.generation, MOST_GENERATIONS);
+  const keys = Array.from({ length: count }, (_, before) =>
+    forkTrieKey(generationName({ base: name.base, generation: before + 1 })),
+  );
+  const at = entries.findIndex((entry) => keys.some((key) => equalBytes(entry.key, key)));
+  if (at >= 0) places.set(log, firstLeaf + BigInt(at));
 }
 
 /**
  * Returns what a massif of the event's own log has in the event's place; undefined if it is the event's leaf, or if the
  * massif has no leaf in that place.
  * @param refusal the findings of the check that failed
+ * @param forks looked at when all files were read
  */
 export function otherLeaf(
   event: EventDocument,
   { massif, seal }: ProvenMassif,
   refusal: Partial<Findings>,
+  forks: ForkPlaces,
 ): OtherLeaf | undefined {
   const { leaf, mmrIndex } = eventLeaf(event);
   if (indexHeight(mmrIndex) !== 0 || mmrIndex < massif.firstNode || mmrIndex >= massif.size) return undefined;
@@ -56,11 +66,13 @@ export function otherLeaf(
   const there = massif.entries[Number(place - massif.firstLeaf)]!;
   const key = eventTrieKey(event, seal);
   const isAt = eventCommit(event).idtimestamp.endsWith(there.idtimestamp.toString(16).padStart(16, '0'));
-  const shared = sharedLeaves(log, massif);
   return {
     log,
     isSameEvent: isAt || (key !== undefined && equalBytes(there.key, key)),
-    isShared: shared !== undefined && place < shared,
+    isShared() {
+      const fork = forks.get(logOf(log) ?? '');
+      return fork === undefined ? undefined : place < fork;
+    },
     refusal,
   };
 }
@@ -69,7 +81,7 @@ const isLaterGeneration = ({ subject = '' }: NamedLog): boolean => (parseGenerat
 
 /**
  * Returns what copies with another leaf mean for an event. If a proof holds the event in another generation, they mean
- * nothing. Without a proof, the copy of a later generation leaves the event unproven: an earlier one may have held it.
+ * nothing, except at a place that the generations share: a later one has rewritten it. Without a proof, the copy of a later generation leaves the event unproven: an earlier one may have held it.
  * Otherwise they refuse the event.
  * @param proofs all that prove the event's leaf
  */
@@ -83,7 +95,11 @@ export function otherLeafFindings(
   return others.flatMap(({ log, isSameEvent, isShared, refusal }) => {
     const name = logOf(log);
     if (name === undefined || holders.has(name)) return [refusal];
-    if (holders.size > 0) return isShared && generations.has(false) ? [refusal] : [];
+    if (holders.size > 0) {
+      const shared = generations.has(false) && isLaterGeneration(log) ? isShared() : false;
+      const why = `the log "${log.subject}" has another leaf in its place, and the given files do not show whether that log was forked before this place`;
+      return shared === undefined ? [notCovered(piece, 'unproven', why)] : shared ? [refusal] : [];
+    }
     if (isSameEvent || !isLaterGeneration(log)) return [refusal];
     const why = `the log "${log.subject}" has another leaf in its place, and no given file proves that an earlier generation of the log held it`;
     return [notCovered(piece, 'unproven', why)];

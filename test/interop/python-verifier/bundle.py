@@ -228,7 +228,7 @@ def _check_event(findings, operation, event, logs, trust):
         findings.attempt(operation.path(MAP), lambda: _check_same_receipt(*(operation.files[name] for name in given)))
     for massif in logs:
         if massif.is_log_of(event) and massif.holds(event.index):
-            proof, other = findings.attempt(path, lambda: massif.find(event)) or (None, None)
+            proof, other = findings.attempt(path, lambda: massif.find(event, [massif])) or (None, None)
             if other:
                 leaf = event.leaf().hex()
                 known = [each for claim in findings.claims for each in claim["by"]

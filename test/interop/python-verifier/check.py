@@ -151,7 +151,7 @@ def _check_log(findings, massifs, seals, events, trust):
         holder = next((each for each in log if each.holds(given.value.index) and each.is_log_of(given.value)), None)
         if holder is None:
             continue
-        found = findings.attempt(given.piece, lambda: holder.find(given.value))
+        found = findings.attempt(given.piece, lambda: holder.find(given.value, log))
         if found:
             (given.others if found[0] is None else given.proofs).append(found[0] or found[1])
 

@@ -24,12 +24,12 @@ class SealedMassif:
         except Refused:
             return False
 
-    def find(self, event):
+    def find(self, event, copy):
         """The proof, or what the log has in the event's place instead: one of the two is None. Raises Refused otherwise."""
         try:
             return self.prove(event), None
         except Refused as refusal:
-            other = other_leaf.other_leaf(event, self, refusal)
+            other = other_leaf.other_leaf(event, self, refusal, copy)
             if other is None:
                 raise
             return None, other
