@@ -6,6 +6,21 @@ import { serverUrl } from '../support/prerequisites.js';
 import { type Client, startTestService, type TestService } from './test-service.js';
 
 const ACTS = 24;
+/** Each counts its rows under the lock. */
+const KINDS = [
+  ['iam/v1/applications', { custom_claims: {} }],
+  ['v2/locations', { latitude: 1, longitude: 1 }],
+  [
+    'v1/compliance_policies',
+    {
+      compliance_type: 'COMPLIANCE_SINCE',
+      description: 'since',
+      asset_filter: [{ or: ['attributes.kind=x'] }],
+      event_display_type: 'Checked',
+      time_period_seconds: '60',
+    },
+  ],
+] as const;
 
 describe.skipIf(!serverUrl)('administrative acts of one tenancy', () => {
   let running: TestService;
@@ -19,17 +34,19 @@ describe.skipIf(!serverUrl)('administrative acts of one tenancy', () => {
   it('take one connection together while they wait for a lock, so another tenancy reads, writes and acts meanwhile', async () => {
     const { owner } = running;
     const tenantId = String(decodeJwt(owner.token)['jit_tenant_id']).slice('tenant/'.length);
-    const apply = (caller: Client, display_name: string) =>
-      caller.post('/archivist/iam/v1/applications', { display_name, custom_claims: {} });
+    const act = (caller: Client, number: number) => {
+      const [path, members] = KINDS[number % KINDS.length]!;
+      return caller.post(`/archivist/${path}`, { display_name: `number ${number}`, ...members });
+    };
     let lock: HeldLock | undefined;
     try {
       const row = 'SELECT FROM archivist.tenancy WHERE tenant_id = $1 FOR NO KEY UPDATE';
       lock = await holdLock(running.environment['DATABASE_URL']!, row, [tenantId]);
-      const acts = Array.from({ length: ACTS }, (_, place) => apply(owner, `application ${place}`));
+      const acts = Array.from({ length: ACTS }, (_, number) => act(owner, number));
       await expect.poll(lock.waiting, { timeout: 20_000 }).toBeGreaterThanOrEqual(1);
       expect((await elsewhere.get('/archivist/v1/events?page_size=1')).status).toBe(200);
       expect((await elsewhere.post('/archivist/v2/assets', { attributes: {} })).status).toBe(200);
-      expect((await apply(elsewhere, 'elsewhere')).status).toBe(200);
+      for (const number of KINDS.keys()) expect((await act(elsewhere, number)).status).toBe(200);
       expect(await lock.waiting()).toBe(1);
       await lock.release();
       const statuses = (await Promise.all(acts)).map(({ status }) => status);

@@ -1,11 +1,12 @@
 import { permits } from '../../iam/access/permits.js';
+import type { ActTurns } from '../../iam/security/act-turns.js';
 import { requireRoom } from '../../iam/tenancies/quota.js';
 import type { Quotas } from '../../iam/tenancies/quotas.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Ids } from '../../platform/ids.js';
-import type { Database } from '../../platform/postgres/database.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
 import type { CompliancePolicy } from './compliance-policy.js';
 import { insertPolicy, type StoredPolicy } from './compliance-policy-store.js';
 import { policyResponse } from './read-compliance-policies.js';
@@ -15,6 +16,7 @@ export interface CreateCompliancePolicyDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly quotas: Quotas;
+  readonly actTurns: ActTurns;
 }
 
 /** Adds a policy to the tenancy. @throws {ApiError} forbidden unless the caller is an Owner, quota_reached */
@@ -27,10 +29,13 @@ export async function createCompliancePolicy(
   requireManager(principal);
   const createdAt = new Date(deps.clock.now());
   const stored: StoredPolicy = { tenantId, policyId: deps.ids.uuid(), policy, createdAt };
-  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+  const create = async (tx: Tx) => {
     await requireRoom(tx, deps.quotas, tenantId, 'compliance_policies');
     await insertPolicy(tx, stored);
-  });
+  };
+  await deps.actTurns.inTurn(tenantId, () =>
+    deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, create),
+  );
   return policyResponse(stored);
 }
 

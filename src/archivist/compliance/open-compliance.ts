@@ -1,3 +1,4 @@
+import type { ActTurns } from '../../iam/security/act-turns.js';
 import type { Quotas } from '../../iam/tenancies/quotas.js';
 import type { Clock } from '../../platform/clock.js';
 import { type Feature, WORKER_ROLES } from '../../platform/feature.js';
@@ -11,6 +12,7 @@ interface ComplianceBase extends CheckComplianceDeps, WatchComplianceDeps {
   /** Dates what is recorded. */
   readonly rightClock: Clock;
   readonly backend: QueueBackend;
+  readonly actTurns: ActTurns;
 }
 
 /** Compliance policies and the verdicts over assets, with the job that tells webhooks of changed verdicts. */

@@ -1,4 +1,5 @@
 import { permits } from '../../iam/access/permits.js';
+import type { ActTurns } from '../../iam/security/act-turns.js';
 import { requireRoom } from '../../iam/tenancies/quota.js';
 import type { Quotas } from '../../iam/tenancies/quotas.js';
 import type { Clock } from '../../platform/clock.js';
@@ -23,6 +24,7 @@ export interface WriteLocationDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly quotas: Quotas;
+  readonly actTurns: ActTurns;
 }
 
 /** Adds a location to the tenancy. @throws {ApiError} forbidden unless the caller is an Owner, quota_reached */
@@ -43,11 +45,14 @@ export function createLocation(
     attributes: readAttributes(body.attributes, 'attributes'),
     createdAt: new Date(deps.clock.now()),
   };
-  return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+  const create = async (tx: Tx) => {
     await requireRoom(tx, deps.quotas, tenantId, 'locations');
     await insertLocation(tx, location);
     return locationResponse(location, await ownerOf(tx, tenantId));
-  });
+  };
+  return deps.actTurns.inTurn(tenantId, () =>
+    deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, create),
+  );
 }
 
 /**
