@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/platform/clock.js';
 import { DeliverLater, retryAfter } from './delivery-failure.js';
+import { readJson } from './read-response.js';
 
 /** The bearer token of an application, requested when needed and cached until it expires. */
 interface AccessToken {
@@ -44,9 +45,10 @@ export function createAccessToken(parts: {
       const wait = retryAfter(response.headers.get('retry-after'), askedMs);
       throw new DeliverLater(`no token: the service answers ${response.status} to the credentials`, wait);
     }
-    const body = (await response.json()) as Partial<
-      Record<'access_token' | 'expires_in' | 'client_secret_expires_at', unknown>
-    >;
+    const body = await readJson<Partial<Record<'access_token' | 'expires_in' | 'client_secret_expires_at', unknown>>>(
+      response,
+      'token',
+    );
     if (typeof body.access_token !== 'string') throw new DeliverLater('no token: the answer has none');
     const seconds = Number(body.expires_in) || UNKNOWN_LIFETIME_SECONDS;
     kept = { token: body.access_token, untilMs: askedMs + seconds * 1000 - RENEW_BEFORE_MS };

@@ -71,7 +71,8 @@ interface BulkAnswer extends ErrorBody {
   readonly event?: { readonly identity?: unknown };
 }
 
-function bulkOutcome(answer: BulkAnswer): BulkOutcome {
+function bulkOutcome(answer: BulkAnswer | null): BulkOutcome {
+  if (!answer) throw new DeliverLater('events: the answer is not one for each event');
   const identity = answer.event?.identity;
   if (answer.status === 200 && typeof identity === 'string') return { identity };
   return { failure: failureFrom(answer.status, answer, 'event') };
@@ -97,7 +98,7 @@ export function createArchivistClient(options: ArchivistClientOptions): Archivis
         idempotency_key: idempotencyKey,
         ...eventBody(event),
       }));
-      const { events: answers } = await calls.answer<{ events?: BulkAnswer[] }>({
+      const { events: answers } = await calls.answer<{ events?: (BulkAnswer | null)[] }>({
         what: 'events',
         path,
         body: { events },

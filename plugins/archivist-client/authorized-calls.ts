@@ -20,7 +20,7 @@ export interface AuthorizedCalls {
   /** A successful response; its body is not read yet. */
   respond(call: Call): Promise<Response>;
   /** The JSON of a successful response. */
-  answer<Body>(call: Call): Promise<Body>;
+  answer<Body extends object>(call: Call): Promise<Body>;
   /** The identity of what the call has created. */
   create(call: Call): Promise<string>;
   /** The application's own tenancy, as `tenant_identity` has it; undefined if its token does not say. */

@@ -1,20 +1,32 @@
 import { DeliverLater, noAnswer } from './delivery-failure.js';
 
 /**
- * The JSON of a response; its shape is not checked.
+ * The JSON object of a response; its members are not checked.
  * @param what names the request in the error
- * @throws {DeliverLater} when it is not JSON, or ends early
+ * @throws {DeliverLater} when it is another value or not JSON, or ends early
  */
-export async function readJson<Body>(response: Response, what: string): Promise<Body> {
+export async function readJson<Body extends object>(response: Response, what: string): Promise<Body> {
+  let body: unknown;
   try {
-    return (await response.json()) as Body;
+    body = await response.json();
   } catch (error) {
     throw noAnswer(what, error);
   }
+  if (typeof body !== 'object' || body === null) throw notOfService(what);
+  return body as Body;
 }
 
-/** The bytes of a response. @throws {DeliverLater} when it ends early */
+/** For what a proxy answers with success in the place of the service, such as a page about maintenance. */
+export function notOfService(what: string): DeliverLater {
+  return new DeliverLater(`${what}: the answer is none of the service's`);
+}
+
+/** The bytes of a response. @throws {DeliverLater} when it is a text, as a proxy's page is, or ends early */
 export async function readBytes(response: Response, what: string): Promise<Uint8Array> {
+  if (response.headers.get('content-type')?.startsWith('text/')) {
+    await response.body?.cancel();
+    throw notOfService(what);
+  }
   try {
     return new Uint8Array(await response.arrayBuffer());
   } catch (error) {
