@@ -15,7 +15,7 @@ import { createHttpClient } from './http-client.js';
 import type { LoadTarget } from './load.js';
 import { type MeasuredService, measurePosts } from './measure.js';
 import { measurePolicies } from './policy-figures.js';
-import { measureGrowth } from './query-figures.js';
+import { measureGrowth, removeCopiedAssets } from './query-figures.js';
 import { measureReceipts } from './receipt-figures.js';
 import { measureRegistrations } from './registration-figures.js';
 import { details } from './report.js';
@@ -73,6 +73,7 @@ async function grow(run: BenchRun): Promise<Growth> {
   const policies = await measurePolicies(service, databaseUrl, plan.queryRounds);
   const disk = await diskUse(databaseUrl);
   say('audit of every log');
+  await removeCopiedAssets(databaseUrl);
   const audit = await measureAudit(engine);
   const receipts = await measureReceipts(databaseUrl, plan, say);
   return { engine: service.engine, ...grown, policies, disk, audit, receipts };
