@@ -15,9 +15,9 @@ import { takenForDocument } from './evidence-kind.js';
 import { readGivenEvents } from './given-event.js';
 
 /**
- * The same files, in which each whose SHA-256 another one names as its payload or an attachment is a document, whatever its form says: a
- * text document can be a zip, and a signed order is a statement. Whether what names it is proven is checked as for every
- * document.
+ * The same files, in which each whose SHA-256 another one names as its payload or an attachment is a document, whatever
+ * its form says: a text document can be a zip, and a signed order is a statement. Whether what names it is proven is
+ * checked as for every document.
  */
 export async function withNamedDocuments(
   files: readonly EvidenceFile[],

@@ -6,6 +6,7 @@ import { leafIndex } from '../mmr/leaf-count.js';
 import type { EventDocument } from '../statement/event-document.js';
 import type { InclusionProof, NamedLog } from './claim.js';
 import { logOf } from './log-of.js';
+import { namedLog } from './proofs.js';
 import { type Findings, notCovered } from './verdict.js';
 import { eventCommit, eventLeaf } from './verify-event.js';
 import { eventTrieKey } from './verify-event-in-log.js';
@@ -28,7 +29,7 @@ export interface OtherLeaf {
 /** Leaf index of the first fork statement of each log, by `logOf`, as far as given files show it. */
 export type ForkPlaces = Map<string, bigint>;
 
-/** A log of a later generation has the statement of one of the first generations, or its owner is a forger of names. */
+/** Bounds the work for a name that states any generation: its log was first forked into one of these. */
 const MOST_GENERATIONS = 64;
 
 /** Notes the first fork statement of a log, below which all generations have the same leaves, if this massif has it. */
@@ -58,10 +59,7 @@ export function otherLeaf(
   const { leaf, mmrIndex } = eventLeaf(event);
   if (indexHeight(mmrIndex) !== 0 || mmrIndex < massif.firstNode || mmrIndex >= massif.size) return undefined;
   if (equalBytes(massif.nodeAt(mmrIndex), leaf)) return undefined;
-  const log: NamedLog = {
-    ...(seal.issuer === undefined ? {} : { issuer: seal.issuer }),
-    ...(seal.subject === undefined ? {} : { subject: seal.subject }),
-  };
+  const log = namedLog(seal);
   const place = leafIndex(mmrIndex);
   const there = massif.entries[Number(place - massif.firstLeaf)]!;
   const key = eventTrieKey(event, seal);
@@ -81,8 +79,8 @@ const isLaterGeneration = ({ subject = '' }: NamedLog): boolean => (parseGenerat
 
 /**
  * Returns what copies with another leaf mean for an event. If a proof holds the event in another generation, they mean
- * nothing, except at a place that the generations share: a later one has rewritten it. Without a proof, the copy of a later generation leaves the event unproven: an earlier one may have held it.
- * Otherwise they refuse the event.
+ * nothing, except at a place that the generations share: a later one has rewritten it. Without a proof, the copy of a
+ * later generation leaves the event unproven: an earlier one may have held it. Otherwise they refuse the event.
  * @param proofs all that prove the event's leaf
  */
 export function otherLeafFindings(
@@ -91,17 +89,20 @@ export function otherLeafFindings(
   proofs: readonly InclusionProof[],
 ): Partial<Findings>[] {
   const holders = new Set(proofs.map(({ log }) => logOf(log)));
-  const generations = new Set(proofs.map(({ log }) => isLaterGeneration(log)));
+  const isHeldByFirst = proofs.some(({ log }) => !isLaterGeneration(log));
   return others.flatMap(({ log, isSameEvent, isShared, refusal }) => {
     const name = logOf(log);
     if (name === undefined || holders.has(name)) return [refusal];
-    if (holders.size > 0) {
-      const shared = generations.has(false) && isLaterGeneration(log) ? isShared() : false;
-      const why = `the log "${log.subject}" has another leaf in its place, and the given files do not show whether that log was forked before this place`;
-      return shared === undefined ? [notCovered(piece, 'unproven', why)] : shared ? [refusal] : [];
-    }
-    if (isSameEvent || !isLaterGeneration(log)) return [refusal];
-    const why = `the log "${log.subject}" has another leaf in its place, and no given file proves that an earlier generation of the log held it`;
-    return [notCovered(piece, 'unproven', why)];
+    const open = (why: string) => [
+      notCovered(piece, 'unproven', `the log "${log.subject}" has another leaf in its place, and ${why}`),
+    ];
+    if (holders.size === 0)
+      return isSameEvent || !isLaterGeneration(log)
+        ? [refusal]
+        : open('no given file proves that an earlier generation of the log held it');
+    if (!isHeldByFirst || !isLaterGeneration(log)) return [];
+    const shared = isShared();
+    if (shared === undefined) return open('the given files do not show whether that log was forked before this place');
+    return shared ? [refusal] : [];
   });
 }

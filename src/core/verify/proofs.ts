@@ -28,7 +28,7 @@ export function keyId(key: PublicJwk): KeyId {
 }
 
 /** The log that claims name. */
-function namedLog({ issuer, subject }: ReadLogClaims): NamedLog {
+export function namedLog({ issuer, subject }: ReadLogClaims): NamedLog {
   const log: Mutable<NamedLog> = {};
   if (issuer !== undefined) log.issuer = issuer;
   if (subject !== undefined) log.subject = subject;

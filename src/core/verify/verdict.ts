@@ -105,8 +105,8 @@ function distinct<Part extends object>(parts: Part[], shortOf: (part: Part) => s
 
 /**
  * Returns the verdict over all of these findings together, verdicts included: their parts one after the other, a repeated
- * one once, and the outcome and remarks that follow from them. One refused piece refuses the whole. A list as long as the evidence is
- * given as one argument: a call has room for some 100,000.
+ * one once, and the outcome and remarks that follow from them. One refused piece refuses the whole. A list as long as the
+ * evidence is given as one argument: a call has room for some 100,000.
  */
 export function createVerdict(...findings: readonly (Partial<Findings> | readonly Partial<Findings>[])[]): Verdict {
   const claims: Claim[] = [];
