@@ -32,7 +32,11 @@ export function createActTurns(): ActTurns {
   return {
     async inTurn(tenantId, run) {
       const turn = await room.hold({ caller: tenantId, tenancy: tenantId });
-      return run().finally(turn.release);
+      try {
+        return await run();
+      } finally {
+        turn.release();
+      }
     },
   };
 }

@@ -201,8 +201,12 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
   if (isPaged(route)) held(await deps.pages.hold(reader, clientGone(request)));
   const handle = async (): Promise<Reply> => {
     const turn = route.longRead ? await deps.longReads.hold(reader, clientGone(request)) : undefined;
-    // Until it is read, not until it is sent: a slow reader keeps no place.
-    return route.handle(context).finally(() => turn?.release());
+    try {
+      return await route.handle(context);
+    } finally {
+      // Not only when it is sent: a slow reader keeps no place.
+      turn?.release();
+    }
   };
   return route.leastCost === undefined || !deps.downloads
     ? handle()
