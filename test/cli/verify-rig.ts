@@ -25,6 +25,8 @@ export function verifyRig(name: string) {
   return {
     folder,
     file,
+    /** The keys that `verify` is given. */
+    trust: { log_keys: [logKeys], issuer_keys: [issuerKeys] },
     verify: (...args: string[]) => commandLine(['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, ...args]),
     remove: () => rmSync(folder, { recursive: true }),
   };

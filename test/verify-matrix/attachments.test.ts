@@ -1,11 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toHex, utf8 } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
-import { keySet, verifyRig } from '../cli/verify-rig.js';
 import { sampleVerdict } from '../core/evidence/sample-verdict.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import {
@@ -14,24 +10,13 @@ import {
   SAMPLE_VCON,
   sampleAssetEvent,
   sampleAttributes,
-  sampleSigners,
   sampleStatement,
   statementLogReceipt,
 } from '../core/verify/sample-transparent-statement.js';
-import { hasPythonCryptography } from '../support/prerequisites.js';
+import { bothVerifiers } from './both-verifiers.js';
 import type { GivenFiles } from './matrix-rows.js';
-import { startPythonVerifier } from './python-verifier.js';
 
-const rig = verifyRig('attachments');
-const folder = mkdtempSync(join(tmpdir(), 'attachments-'));
-const keys = join(folder, 'keys.json');
-writeFileSync(keys, keySet(sampleSigners.sealer));
-const python = hasPythonCryptography ? startPythonVerifier() : undefined;
-afterAll(async () => {
-  await python?.close();
-  rig.remove();
-  rmSync(folder, { recursive: true });
-});
+const { rig, judged } = bothVerifiers('attachments');
 
 interface Answer {
   readonly outcome: string;
@@ -52,15 +37,7 @@ const documentsOf = (claims: Answer['claims']) =>
 async function told(event: object, files: GivenFiles): Promise<Answer> {
   const log = sampleSealedLog({ leaves: 1, event: () => event });
   const all = { 'event.json': utf8(JSON.stringify(log.events[0])), 'receipt.cose': await log.receipt(0), ...files };
-  const paths = Object.entries(all).map(([name, bytes]) => rig.file(name, bytes));
-  const ours = JSON.parse((await rig.verify('--json', ...paths)).out) as Answer;
-  if (python) {
-    const theirs = await python.judge(all, { log_keys: [keys], issuer_keys: [] });
-    expect(codes(theirs as unknown as Partial<Answer>)).toEqual(codes(ours));
-    const known = documentsOf((theirs.claims ?? []) as Answer['claims']);
-    expect(known).toEqual(documentsOf(ours.claims));
-  }
-  return ours;
+  return judged<Answer>(all, (answer) => [codes(answer), documentsOf(answer.claims ?? [])]);
 }
 
 const ATTACHED = utf8('what was attached');

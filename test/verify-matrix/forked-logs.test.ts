@@ -1,37 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { zipSync } from 'fflate';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bundleIndex, encodeBundleIndex, INDEX_PATH } from '../../src/core/bundle/bundle-index.js';
 import { utf8 } from '../../src/core/bytes.js';
 import type { AssetEventDocument } from '../../src/core/statement/event-document.js';
-import { keySet, verifyRig } from '../cli/verify-rig.js';
 import { type SampleSealedLog, sampleSealedLog } from '../core/verify/sample-sealed-log.js';
-import { SAMPLE_TENANCY, sampleSigners } from '../core/verify/sample-transparent-statement.js';
-import { hasPythonCryptography } from '../support/prerequisites.js';
+import { SAMPLE_TENANCY } from '../core/verify/sample-transparent-statement.js';
+import { bothVerifiers } from './both-verifiers.js';
 import type { GivenFiles } from './matrix-rows.js';
-import { type PythonAnswer, startPythonVerifier } from './python-verifier.js';
+import type { PythonAnswer } from './python-verifier.js';
 
-const rig = verifyRig('forked-logs');
-const folder = mkdtempSync(join(tmpdir(), 'forked-logs-'));
-writeFileSync(join(folder, 'logs.json'), keySet(sampleSigners.sealer));
-const trust = { log_keys: [join(folder, 'logs.json')], issuer_keys: [] };
-const python = hasPythonCryptography ? startPythonVerifier() : undefined;
-afterAll(async () => {
-  await python?.close();
-  rig.remove();
-  rmSync(folder, { recursive: true });
-});
+const { judged } = bothVerifiers('forked-logs');
 
 const short = ({ outcome, contradictions = [] }: PythonAnswer) => [outcome, ...contradictions.map(({ code }) => code)];
 
 /** The outcome and the refusals, which both verifiers must answer alike. */
 async function told(files: GivenFiles): Promise<readonly string[]> {
-  const paths = Object.entries(files).map(([name, bytes]) => rig.file(name, bytes));
-  const ours = short(JSON.parse((await rig.verify('--json', ...paths)).out) as PythonAnswer);
-  if (python) expect(short(await python.judge(files, trust))).toEqual(ours);
-  return ours;
+  return short(await judged<PythonAnswer>(files, short));
 }
 
 /** Three leaves are shared; the fork statement's place is leaf 3, and leaves 4 and later are the generation's own. */

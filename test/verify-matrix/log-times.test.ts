@@ -1,25 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
-import { keySet, verifyRig } from '../cli/verify-rig.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
-import { sampleSigners } from '../core/verify/sample-transparent-statement.js';
-import { hasPythonCryptography } from '../support/prerequisites.js';
+import { bothVerifiers } from './both-verifiers.js';
 import type { GivenFiles } from './matrix-rows.js';
-import { startPythonVerifier } from './python-verifier.js';
 
-const rig = verifyRig('log-times');
-const folder = mkdtempSync(join(tmpdir(), 'log-times-'));
-const keys = join(folder, 'keys.json');
-writeFileSync(keys, keySet(sampleSigners.sealer));
-const python = hasPythonCryptography ? startPythonVerifier() : undefined;
-afterAll(async () => {
-  await python?.close();
-  rig.remove();
-  rmSync(folder, { recursive: true });
-});
+const { rig, judged } = bothVerifiers('log-times');
 
 interface Answer {
   readonly outcome: string;
@@ -35,10 +21,7 @@ const short = ({ outcome, contradictions = [], remarks = [] }: Answer) => [
 
 /** The outcome, refusals and remarks, which both verifiers must answer alike. */
 async function told(files: GivenFiles): Promise<readonly string[]> {
-  const paths = Object.entries(files).map(([name, bytes]) => rig.file(name, bytes));
-  const ours = short(JSON.parse((await rig.verify('--json', ...paths)).out) as Answer);
-  if (python) expect(short(await python.judge(files, { log_keys: [keys], issuer_keys: [] }))).toEqual(ours);
-  return ours;
+  return short(await judged<Answer>(files, short));
 }
 
 const LEAF_MS = Date.parse('2025-01-16T16:44:09.616Z');

@@ -1,10 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
-import { keySet, verifyRig } from '../cli/verify-rig.js';
 import {
   logged,
   SAMPLE_VCON,
@@ -14,24 +10,11 @@ import {
   sampleStatement,
   statementLogReceipt,
 } from '../core/verify/sample-transparent-statement.js';
-import { hasPythonCryptography } from '../support/prerequisites.js';
+import { bothVerifiers } from './both-verifiers.js';
 import type { GivenFiles } from './matrix-rows.js';
-import { type PythonAnswer, startPythonVerifier } from './python-verifier.js';
+import type { PythonAnswer } from './python-verifier.js';
 
-const { issuer, statementLog, sealer, stranger } = sampleSigners;
-const rig = verifyRig('loose-receipts');
-const folder = mkdtempSync(join(tmpdir(), 'loose-receipts-'));
-const keyFile = (name: string, ...signers: (typeof issuer)[]) => {
-  writeFileSync(join(folder, name), keySet(...signers));
-  return [join(folder, name)];
-};
-const trust = { log_keys: keyFile('logs.json', statementLog, sealer), issuer_keys: keyFile('issuer.json', issuer) };
-const python = hasPythonCryptography ? startPythonVerifier() : undefined;
-afterAll(async () => {
-  await python?.close();
-  rig.remove();
-  rmSync(folder, { recursive: true });
-});
+const { judged } = bothVerifiers('loose-receipts');
 
 const short = ({ outcome, claims = [], contradictions = [] }: PythonAnswer) => [
   outcome,
@@ -41,16 +24,13 @@ const short = ({ outcome, claims = [], contradictions = [] }: PythonAnswer) => [
 
 /** The outcome, the kinds of claims and the refusals, which both verifiers must answer alike. */
 async function told(files: GivenFiles): Promise<readonly string[]> {
-  const paths = Object.entries(files).map(([name, bytes]) => rig.file(name, bytes));
-  const ours = short(JSON.parse((await rig.verify('--json', ...paths)).out) as PythonAnswer);
-  if (python) expect(short(await python.judge(files, trust))).toEqual(ours);
-  return ours;
+  return short(await judged<PythonAnswer>(files, short));
 }
 
 const attributes = sampleAttributes(SAMPLE_VCON);
 const statement = await sampleStatement(attributes);
 const receipt = await statementLogReceipt(statement);
-const foreign = await statementLogReceipt(statement, stranger);
+const foreign = await statementLogReceipt(statement, sampleSigners.stranger);
 const { event, mmrReceipt } = await logged(sampleAssetEvent(attributes));
 
 /** The statement with these receipts in it, or without the list, and with the event if told. */
@@ -96,9 +76,7 @@ describe('a transparent statement without a receipt in it', () => {
 it('a wrong receipt in a transparent statement is refused, whatever lies beside it', async () => {
   for (const wrong of [[foreign], [foreign, mmrReceipt]]) {
     const files = { 'a.cose': carrying(wrong, wrong.length > 1), 'b.cose': receipt };
-    const paths = Object.entries(files).map(([name, bytes]) => rig.file(name, bytes));
-    const { outcome, contradictions } = JSON.parse((await rig.verify('--json', ...paths)).out) as PythonAnswer;
+    const { outcome, contradictions } = await judged<PythonAnswer>(files, (answer) => answer.outcome);
     expect([outcome, ...contradictions!.map(({ code }) => code)]).toEqual(['refused', 'log_key_not_trusted']);
-    if (python) expect((await python.judge(files, trust)).outcome).toBe('refused');
   }
 });

@@ -1,41 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zipSync } from 'fflate';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
 import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
-import { keySet, verifyRig } from '../cli/verify-rig.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import {
   SAMPLE_TENANCY,
   SAMPLE_VCON,
   sampleAttributes,
-  sampleSigners,
   sampleStatement,
   statementLogReceipts,
 } from '../core/verify/sample-transparent-statement.js';
-import { hasPythonCryptography } from '../support/prerequisites.js';
+import { bothVerifiers } from './both-verifiers.js';
 import type { GivenFiles } from './matrix-rows.js';
-import { startPythonVerifier } from './python-verifier.js';
 
-const rig = verifyRig('one-history');
-const folder = mkdtempSync(join(tmpdir(), 'one-history-'));
-const keyFile = (name: string, ...signers: (typeof sampleSigners.sealer)[]) => {
-  const path = join(folder, name);
-  writeFileSync(path, keySet(...signers));
-  return path;
-};
-const trust = {
-  log_keys: [keyFile('log.json', sampleSigners.sealer, sampleSigners.statementLog)],
-  issuer_keys: [keyFile('issuer.json', sampleSigners.issuer)],
-};
-const python = hasPythonCryptography ? startPythonVerifier() : undefined;
-afterAll(async () => {
-  await python?.close();
-  rig.remove();
-  rmSync(folder, { recursive: true });
-});
+const { rig, judged } = bothVerifiers('one-history');
 
 interface Answer {
   readonly outcome: string;
@@ -53,9 +32,7 @@ async function ours(...paths: string[]): Promise<readonly string[]> {
 
 /** The outcome and the codes of refusals, which both verifiers must answer alike. */
 async function told(files: GivenFiles): Promise<readonly string[]> {
-  const answer = await ours(...Object.entries(files).map(([name, bytes]) => rig.file(name, bytes)));
-  if (python) expect(short(await python.judge(files, trust))).toEqual(answer);
-  return answer;
+  return short(await judged<Answer>(files, short));
 }
 
 const LEAVES = 20;
