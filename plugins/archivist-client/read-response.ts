@@ -18,7 +18,7 @@ export async function readJson<Body extends object>(response: Response, what: st
 
 /** For what a proxy answers with success in the place of the service, such as a page about maintenance. */
 export function notOfService(what: string): DeliverLater {
-  return new DeliverLater(`${what}: the answer is none of the service's`);
+  return new DeliverLater(`${what}: the answer is not from the service`);
 }
 
 /** The bytes of a response. @throws {DeliverLater} when it is a text, as a proxy's page is, or ends early */

@@ -162,7 +162,7 @@ describe('a token', () => {
     }
   });
 
-  it('carries the page size of its query, unless another is asked for beside it', async () => {
+  it('keeps the page size of its query, unless the request names another', async () => {
     const sizeOf = async (path: string, query: string) => entriesOf(await read(path, query)).length;
     for (let count = 0; count < 4; count += 1)
       await running.owner.post('/archivist/v2/assets', { attributes: { sized: 'yes' } });

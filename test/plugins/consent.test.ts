@@ -80,7 +80,7 @@ describe('a change of consent', () => {
       [4, [answer(2, true)]],
       ['revoked', 'accepted'],
     ],
-    ['the party is none of the vCon’s', [0, [answer(0, true)]], [1, [answer(1, true)]], ['revoked', 'accepted']],
+    ['the vCon has no such party', [0, [answer(0, true)]], [1, [answer(1, true)]], ['revoked', 'accepted']],
   ])('is told from a change of the parties’ places: %s', (_change, [many, before], [manyNow, now], expected) => {
     const found = consentChanges(consentsOfParties(many, before), consentsOfParties(manyNow, now));
     expect(found.map(({ operation }) => operation.replace('vcon_consent_', ''))).toEqual(expected);

@@ -42,7 +42,7 @@ async function auditAttributes({
   for (let after: AssetKey = { tenantId: NOTHING, assetId: NOTHING }; ; ) {
     if (stopping?.()) throw new AuditStopped(`stopped at the attributes of asset ${after.assetId}`);
     const begun = performance.now();
-    const assets = await database.inTransaction('system', (tx) => assetsWithAttributes(tx, after, PAGE));
+    const assets = await database.inTransaction('system reading', (tx) => assetsWithAttributes(tx, after, PAGE));
     for (const { tenantId, assetId, differs } of assets)
       if (differs) fault(`tenant/${tenantId}`, `asset ${assetId} has other attributes than its events gave it`);
     if (assets.length < PAGE) return;

@@ -103,7 +103,7 @@ function nameIn({ subject }: FollowedMmrLog, seal: ReadLogClaims): string {
   return seal.subject;
 }
 
-/** Makes receipts of each peak and of random leaves from the seal, as any client would. Each must verify. */
+/** Checks the seal's receipts of all peaks, and receipts that it makes from them for random leaves, as any client would. */
 async function checkReceipts(log: FollowedMmrLog, { massif, seal }: ProvenMassif): Promise<void> {
   const { size } = seal.state;
   const trust = { ...log.trust, log: { subject: nameIn(log, seal) } };

@@ -68,8 +68,8 @@ function filterMeta(name: string, values: readonly string[] | undefined): Record
 }
 
 /**
- * Reads a list's query. A page token contains the filters of its first page and the size of the last one. The request may repeat the same
- * filters, and ask for another size.
+ * Reads a list's query. A page token contains the filters of its first page and the size of the last one. The request may
+ * repeat the same filters, and ask for another size.
  * @param list names list and caller, so that a token of one list is refused by another
  * @throws {ApiError} bad_request naming the parameter
  */

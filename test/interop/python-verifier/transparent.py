@@ -172,7 +172,7 @@ def document_facts(document, about):
 
 
 def attachment_facts(document, members):
-    """Facts of a file that the attributes of a proven event name as attached; None if it is none."""
+    """The facts about a file, if the attributes of a proven event name it as attached; else None."""
     values = [(members or {}).get(name) for name in ("event_attributes", "asset_attributes", "attributes")]
     while values:
         value = values.pop()
