@@ -12,6 +12,7 @@ import { startTestWitness, type TestWitness } from '../api/test-witness.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import { commandLine } from '../support/command-line.js';
 import { type Answer, publishedTenancyLog, sampleStatementLog } from './sample-published-logs.js';
+import { recordWitnessedEvent } from './witnessed-event.js';
 
 const LONG = 120_000;
 const TLOG = '/verifiabledata/tlog/';
@@ -60,24 +61,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Records an event, and waits until a cosigned checkpoint covers a seal over it. */
-async function witnessed(): Promise<void> {
-  const asset = await running.owner.post('/archivist/v2/assets', { attributes: {} });
-  tenancy = String(asset.json['tenant_identity']).slice('tenant/'.length);
-  const event = await running.owner.post(`/archivist/v2/${asset.json['identity']}/events`, {
-    operation: 'Record',
-    behaviour: 'RecordEvidence',
-    event_attributes: {},
-  });
-  await vi.waitFor(
-    async () => {
-      const { json } = await running.owner.get(`/archivist/v2/${event.json['identity']}`);
-      expect(json['confirmation_status']).toBe('UNEQUIVOCAL');
-    },
-    { timeout: 60_000, interval: 200 },
-  );
-}
-
 const state = (name: string, ...path: string[]) => join(folder, name, ...path);
 const unnamed = (name: string, ...args: string[]) =>
   commandLine(['monitor', url, '--once', '--root', running.service.rootFingerprint, '--state', state(name), ...args]);
@@ -124,7 +107,7 @@ describe('monitor --witness', { timeout: LONG }, () => {
   });
 
   it('says who has cosigned the public log, and nothing of witnesses without the option', async () => {
-    await witnessed();
+    tenancy = await recordWitnessedEvent(running);
     const { out, err, exitCode } = await monitor('begun');
     expect([err, exitCode]).toEqual(['', 0]);
     expect(out).toMatch(new RegExp(`${publicLog}: .*; cosigned by w1.example, w2.example$`, 'm'));
@@ -168,7 +151,8 @@ describe('monitor --witness', { timeout: LONG }, () => {
 
   it('raises the alarm of a split view if the cosigned checkpoint is not of the tree that was shown, and keeps both', async () => {
     // Long enough that the second one is not only older.
-    while (decodeCheckpoint(decodeNote(await shownCheckpoint()).text).size < 4n) await witnessed();
+    while (decodeCheckpoint(decodeNote(await shownCheckpoint()).text).size < 4n)
+      tenancy = await recordWitnessedEvent(running);
     instead = await secondSet();
     expect((await monitor('split')).exitCode).toBe(2);
     const second = await instead(`${TLOG}${publicLog.replace('log/', '')}/checkpoint`);
@@ -191,7 +175,7 @@ describe('monitor --witness', { timeout: LONG }, () => {
 
   it('raises an alarm if the cosigned checkpoint stays behind a tenancy log for ten minutes', async () => {
     const old = await shownCheckpoint();
-    await witnessed();
+    tenancy = await recordWitnessedEvent(running);
     instead = (path) => (path === `${TLOG}${publicLog.replace('log/', '')}/checkpoint` ? old : undefined);
     expect(await monitor('frozen')).toMatchObject({ err: '', exitCode: 0 });
     await elevenMinutesAgo('frozen', 'tenant', tenancy, 'covered');

@@ -3,12 +3,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../api/test-service.js';
 import { startTestWitness, type TestWitness } from '../api/test-witness.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import { commandLine } from '../support/command-line.js';
 import { type Answer, publishedTenancyLog } from './sample-published-logs.js';
+import { recordWitnessedEvent } from './witnessed-event.js';
 
 const LONG = 120_000;
 const FILES = '/verifiabledata/merklelogs/';
@@ -42,7 +43,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((listening) => between.listen(0, '127.0.0.1', listening));
   url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
-  for (let events = 0; events < 3; events += 1) await witnessed();
+  for (let events = 0; events < 3; events += 1) tenancy = await recordWitnessedEvent(running);
 }, LONG);
 afterAll(async () => {
   await new Promise((closed) => between?.close(closed));
@@ -50,24 +51,6 @@ afterAll(async () => {
   await witness?.close();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** Records an event, and waits until a cosigned checkpoint covers a seal over it. */
-async function witnessed(): Promise<void> {
-  const asset = await running.owner.post('/archivist/v2/assets', { attributes: {} });
-  tenancy = String(asset.json['tenant_identity']).slice('tenant/'.length);
-  const event = await running.owner.post(`/archivist/v2/${asset.json['identity']}/events`, {
-    operation: 'Record',
-    behaviour: 'RecordEvidence',
-    event_attributes: {},
-  });
-  await vi.waitFor(
-    async () => {
-      const { json } = await running.owner.get(`/archivist/v2/${event.json['identity']}`);
-      expect(json['confirmation_status']).toBe('UNEQUIVOCAL');
-    },
-    { timeout: 60_000, interval: 200 },
-  );
-}
 
 const monitor = (state: string) =>
   commandLine(['monitor', url, '--once', '--root', running.service.rootFingerprint, '--state', join(folder, state)]);
@@ -83,7 +66,7 @@ describe('monitor of a service whose logs witnesses cosign', { timeout: LONG }, 
     const { out, err, exitCode } = await monitor('true');
     expect([err, exitCode]).toEqual(['', 0]);
     expect(out).toMatch(new RegExp(`tenant/${tenancy}: .*; agrees with \\d+ registered seals$`, 'm'));
-    await witnessed();
+    tenancy = await recordWitnessedEvent(running);
     expect((await monitor('true')).out).toMatch(/agrees with \d+ registered seal/);
   });
 
