@@ -53,20 +53,24 @@ function timesOf(claims: readonly Claim[]): Map<string, Timed[]> {
   return times;
 }
 
-/** Idtimestamps rise along a log whatever its clock does: the next one is above the last. */
+/** Whether a leaf cannot follow another: idtimestamps rise along a log whatever its clock does. */
+const isOutOfOrder = (latest: Timed, next: Timed): boolean =>
+  next.index === latest.index ? next.time !== latest.time : next.time < latest.time;
+
 function orderFindings(claims: readonly Claim[]): Partial<Findings>[] {
-  return [...timesOf(claims).values()].flatMap((times) => {
-    const found: Partial<Findings>[] = [];
-    times.sort((left, right) => Number(left.index - right.index));
-    times.reduce((latest, next) => {
-      if (next.index === latest.index ? next.time === latest.time : next.time >= latest.time) return next;
+  const found: Partial<Findings>[] = [];
+  for (const times of timesOf(claims).values()) {
+    let latest: Timed | undefined;
+    for (const next of times.sort((left, right) => Number(left.index - right.index))) {
+      if (!latest || !isOutOfOrder(latest, next)) {
+        latest = next;
+        continue;
+      }
       const why = `leaf ${next.index} of its log is of ${next.time}, but leaf ${latest.index}, in ${latest.piece}, is of ${latest.time}: the times of a log's leaves only rise`;
-      const refusal = contradiction(next.piece, new VerificationError('consistency_invalid', why));
-      found.push(between(latest.piece, refusal));
-      return latest;
-    });
-    return found;
-  });
+      found.push(between(latest.piece, contradiction(next.piece, new VerificationError('consistency_invalid', why))));
+    }
+  }
+  return found;
 }
 
 /** The other piece of each contradiction between two. */
