@@ -5,9 +5,9 @@ import { utf8 } from '../core/bytes.js';
 import { VerificationError } from '../core/errors.js';
 import { type EvidenceFile, evidenceInPage } from '../core/evidence/evidence-file.js';
 import { UsageError } from '../core/evidence/usage-error.js';
+import { BUNDLE_TEXTS } from './bundle-texts.js';
 import { EvidenceText } from './evidence-text.js';
 import { Frame } from './frame.js';
-import { TEXTS } from './texts.js';
 import { Verifier } from './verifier.js';
 
 /** Set by the build. */
@@ -17,10 +17,10 @@ declare const VERSION: string;
 function Warning() {
   return (
     <section class="card warning" aria-labelledby="came-with">
-      <h2 id="came-with">{TEXTS.bundle.cameWith}</h2>
-      <p>{TEXTS.bundle.forged}</p>
+      <h2 id="came-with">{BUNDLE_TEXTS.cameWith}</h2>
+      <p>{BUNDLE_TEXTS.forged}</p>
       <ul class="plain">
-        {TEXTS.bundle.elsewhere(VERSION).map((where) => (
+        {BUNDLE_TEXTS.elsewhere(VERSION).map((where) => (
           <li key={where}>{where}</li>
         ))}
       </ul>
@@ -32,7 +32,7 @@ function Contents({ files }: { readonly files: BundleFiles }) {
   const paths = Object.keys(files).sort();
   return (
     <details class="part contents">
-      <summary>{TEXTS.bundle.contents(paths.length)}</summary>
+      <summary>{BUNDLE_TEXTS.contents(paths.length)}</summary>
       <ul class="plain">
         {paths.map((path) => (
           <li key={path}>
@@ -46,16 +46,16 @@ function Contents({ files }: { readonly files: BundleFiles }) {
 
 function titleOf(files: BundleFiles): string {
   try {
-    return TEXTS.bundle.title(readBundleIndex(files[INDEX_PATH] ?? new Uint8Array()).operations.length);
+    return BUNDLE_TEXTS.title(readBundleIndex(files[INDEX_PATH] ?? new Uint8Array()).operations.length);
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    return TEXTS.bundle.untitled;
+    return BUNDLE_TEXTS.untitled;
   }
 }
 
 function BundlePage({ files, evidence }: { readonly files: BundleFiles; readonly evidence: EvidenceFile }) {
   return (
-    <Frame title={titleOf(files)} introduction={TEXTS.bundle.introduction} isSaved={false}>
+    <Frame title={titleOf(files)} introduction={BUNDLE_TEXTS.introduction} isSaved={false}>
       <Warning />
       <Contents files={files} />
       <Verifier brought={evidence} />
@@ -74,8 +74,8 @@ async function start(root: HTMLElement): Promise<void> {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     render(
-      <Frame title={TEXTS.bundle.untitled} introduction={TEXTS.bundle.introduction} isSaved={false}>
-        <p class="banner refused">{TEXTS.bundle.unreadable(error.message)}</p>
+      <Frame title={BUNDLE_TEXTS.untitled} introduction={BUNDLE_TEXTS.introduction} isSaved={false}>
+        <p class="banner refused">{BUNDLE_TEXTS.unreadable(error.message)}</p>
       </Frame>,
       root,
     );

@@ -8,13 +8,14 @@ import { sha256 } from '../core/sha256.js';
 import type { Checkpoint } from '../core/tlog/checkpoint.js';
 import { HexView } from './bytes-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
+import { LOG_TEXTS } from './log-texts.js';
 import { type ListedLog, type LogEntry, readEntry } from './read-log.js';
 import { faultText } from './read-service.js';
 import { saveFile } from './save-file.js';
 import { TEXTS } from './texts.js';
 
 /** What a log is called. */
-export const logName = ({ kind }: ListedLog): string => TEXTS.logsPage.kinds[kind] ?? kind;
+export const logName = ({ kind }: ListedLog): string => LOG_TEXTS.kinds[kind] ?? kind;
 
 /** What an entry says of itself. Its own signature is not checked here. */
 function names(bytes: Uint8Array): { readonly issuer?: string; readonly subject?: string } {
@@ -29,13 +30,13 @@ function names(bytes: Uint8Array): { readonly issuer?: string; readonly subject?
 function Entry({ log, entry: { index, bytes, isProven } }: { readonly log: ListedLog; readonly entry: LogEntry }) {
   const { issuer, subject } = names(bytes);
   const rows: readonly (readonly [string, string | undefined])[] = [
-    [TEXTS.logsPage.kind, kindName(kindOf(bytes))],
-    [TEXTS.logsPage.entryIssuer, issuer],
+    [LOG_TEXTS.kind, kindName(kindOf(bytes))],
+    [LOG_TEXTS.entryIssuer, issuer],
     [TEXTS.facts['subject']!, subject],
   ];
   return (
     <>
-      <p class={isProven ? 'good' : 'fault'}>{isProven ? TEXTS.logsPage.proven : TEXTS.logsPage.notProven}</p>
+      <p class={isProven ? 'good' : 'fault'}>{isProven ? LOG_TEXTS.proven : LOG_TEXTS.notProven}</p>
       <dl class="facts">
         {rows.map(
           ([name, value]) =>
@@ -62,10 +63,10 @@ function Entry({ log, entry: { index, bytes, isProven } }: { readonly log: Liste
       <p class="choose">
         <button
           type="button"
-          aria-label={TEXTS.ofRow(TEXTS.logsPage.save, logName(log))}
+          aria-label={TEXTS.ofRow(LOG_TEXTS.save, logName(log))}
           onClick={() => saveFile(`${log.kind}-${index}.cose`, new Blob([new Uint8Array(bytes)]))}
         >
-          {TEXTS.logsPage.save}
+          {LOG_TEXTS.save}
         </button>
       </p>
     </>
@@ -92,7 +93,7 @@ export function EntryView({ log, checkpoint }: EntryViewProps) {
   const show = async (text: string) => {
     setEntry(undefined);
     const index = /^\d{1,18}$/.test(text.trim()) ? BigInt(text.trim()) : undefined;
-    if (index === undefined || index >= checkpoint.size) return setFault(TEXTS.logsPage.noEntry(checkpoint.size));
+    if (index === undefined || index >= checkpoint.size) return setFault(LOG_TEXTS.noEntry(checkpoint.size));
     setFault('');
     history.replaceState(null, '', `#${log.id}/${index}`);
     return readEntry(log, checkpoint, index).then(setEntry, (error: unknown) => setFault(faultText(error)));
@@ -110,7 +111,7 @@ export function EntryView({ log, checkpoint }: EntryViewProps) {
           void show(typed);
         }}
       >
-        <label for={id}>{TEXTS.logsPage.entry(checkpoint.size)}</label>
+        <label for={id}>{LOG_TEXTS.entry(checkpoint.size)}</label>
         <input
           id={id}
           type="text"
@@ -121,8 +122,8 @@ export function EntryView({ log, checkpoint }: EntryViewProps) {
           aria-describedby={`${id}-fault`}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />{' '}
-        <button type="submit" aria-label={TEXTS.ofRow(TEXTS.logsPage.show, logName(log))}>
-          {TEXTS.logsPage.show}
+        <button type="submit" aria-label={TEXTS.ofRow(LOG_TEXTS.show, logName(log))}>
+          {LOG_TEXTS.show}
         </button>
         <p id={`${id}-fault`} class="fault" role="status">
           {fault}

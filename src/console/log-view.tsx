@@ -5,6 +5,7 @@ import { visibleText } from '../core/evidence/visible-text.js';
 import type { NoteKey } from '../core/tlog/signed-note.js';
 import { EntryView, logName } from './entry-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
+import { LOG_TEXTS } from './log-texts.js';
 import { Moment } from './moment.js';
 import { NoAnswer } from './no-answer.js';
 import { continues, type ListedLog, type LogState, readState } from './read-log.js';
@@ -47,12 +48,12 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
 }
 
 function Growth({ found: { state, seen, isContinued } }: { readonly found: Found }) {
-  if (!isContinued) return <p class="fault">{TEXTS.logsPage.twoHistories}</p>;
-  if (!seen) return <p>{TEXTS.logsPage.firstVisit}</p>;
+  if (!isContinued) return <p class="fault">{LOG_TEXTS.twoHistories}</p>;
+  if (!seen) return <p>{LOG_TEXTS.firstVisit}</p>;
   return (
     <p>
-      {TEXTS.logsPage.grown(String(state.checkpoint.size - seen.size))}{' '}
-      <Moment time={new Date(seen.atMs).toISOString()} />. {TEXTS.logsPage.continued}
+      {LOG_TEXTS.grown(String(state.checkpoint.size - seen.size))} <Moment time={new Date(seen.atMs).toISOString()} />.{' '}
+      {LOG_TEXTS.continued}
     </p>
   );
 }
@@ -62,32 +63,32 @@ function Facts({ log, found, pinned }: LogProps & { readonly found: Found }) {
   return (
     <>
       <dl class="facts">
-        <Fact name={TEXTS.logsPage.size}>{TEXTS.logsPage.entries(checkpoint.size)}</Fact>
+        <Fact name={LOG_TEXTS.size}>{LOG_TEXTS.entries(checkpoint.size)}</Fact>
         {fault === undefined && (
-          <Fact name={TEXTS.logsPage.growth}>
+          <Fact name={LOG_TEXTS.growth}>
             <Growth found={found} />
           </Fact>
         )}
-        <Fact name={TEXTS.logsPage.witnesses}>
+        <Fact name={LOG_TEXTS.witnesses}>
           <WitnessList log={log} note={found.state.signed} pinned={pinned} />
         </Fact>
-        <Fact name={TEXTS.logsPage.signature}>
+        <Fact name={LOG_TEXTS.signature}>
           <p class={fault === undefined ? 'good' : 'fault'}>
-            <EvidenceText text={fault ?? TEXTS.logsPage.signed} />
+            <EvidenceText text={fault ?? LOG_TEXTS.signed} />
           </p>
         </Fact>
-        <Fact name={TEXTS.logsPage.origin}>
+        <Fact name={LOG_TEXTS.origin}>
           <Code text={log.origin} />
         </Fact>
-        <Fact name={TEXTS.logsPage.root}>
+        <Fact name={LOG_TEXTS.root}>
           <Code text={toBase64(checkpoint.root)} />
         </Fact>
-        <Fact name={TEXTS.logsPage.vkey}>
+        <Fact name={LOG_TEXTS.vkey}>
           <Code text={log.vkey} />
         </Fact>
       </dl>
       <details>
-        <summary>{TEXTS.logsPage.note}</summary>
+        <summary>{LOG_TEXTS.note}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard */}
         <pre tabIndex={0}>{visibleText(note)}</pre>
       </details>
@@ -118,7 +119,7 @@ export function LogView({ log, pinned }: LogProps) {
       )}
       {found &&
         (log.kind === 'private' ? (
-          <p class="hint">{TEXTS.logsPage.isPrivate}</p>
+          <p class="hint">{LOG_TEXTS.isPrivate}</p>
         ) : (
           <EntryView log={log} checkpoint={found.state.checkpoint} />
         ))}

@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Frame } from './frame.js';
+import { LOG_TEXTS } from './log-texts.js';
 import { LogView } from './log-view.js';
 import { NoAnswer } from './no-answer.js';
 import { type ListedLog, readLogs } from './read-log.js';
@@ -25,18 +26,18 @@ function LogsPage() {
   };
   useEffect(ask, []);
   return (
-    <Frame title={TEXTS.logsPage.title} introduction={TEXTS.logsPage.introduction} isSaved={false}>
+    <Frame title={LOG_TEXTS.title} introduction={LOG_TEXTS.introduction} isSaved={false}>
       {fault !== '' && <NoAnswer why={fault} onAgain={ask} />}
       <p role="status" class="hint">
         {fault === '' && !logs ? TEXTS.asset.loading : ''}
       </p>
       <section class="card">
-        <h2>{TEXTS.logsPage.pinTitle}</h2>
+        <h2>{LOG_TEXTS.pinTitle}</h2>
         <TextField
-          label={TEXTS.logsPage.pin}
-          help={TEXTS.logsPage.pinHelp}
+          label={LOG_TEXTS.pin}
+          help={LOG_TEXTS.pinHelp}
           fault={keyFault}
-          good={witnesses.length > 0 ? TEXTS.logsPage.pinned(witnesses.length) : undefined}
+          good={witnesses.length > 0 ? LOG_TEXTS.pinned(witnesses.length) : undefined}
           value={text}
           rows={2}
           onText={change}

@@ -10,9 +10,9 @@ import { type Checkpoint, decodeCheckpoint } from '../core/tlog/checkpoint.js';
 import { decodeNote, decodeVkey, type SignedNote, verifyNote } from '../core/tlog/signed-note.js';
 import { TILE_WIDTH, tilePath } from '../core/tlog/tile.js';
 import { nodesInTiles, tilesOfNodes } from '../core/tlog/tile-nodes.js';
+import { LOG_TEXTS } from './log-texts.js';
 import { pageVerify } from './page-verify.js';
 import { readService } from './read-service.js';
-import { TEXTS } from './texts.js';
 
 /** A statement log, as the service lists it. */
 export interface ListedLog {
@@ -55,7 +55,7 @@ export async function readState({ id, origin, vkey }: ListedLog): Promise<LogSta
   const signed = decodeNote(note);
   const checkpoint = decodeCheckpoint(signed.text);
   const fault = await verifyNote(note, [decodeVkey(vkey)], pageVerify()).then(
-    () => (checkpoint.origin === origin ? undefined : TEXTS.logsPage.otherLog),
+    () => (checkpoint.origin === origin ? undefined : LOG_TEXTS.otherLog),
     (error: unknown) => {
       if (error instanceof VerificationError) return error.message;
       throw error;

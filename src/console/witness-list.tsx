@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { decodeVkey, type NoteKey, type SignedNote } from '../core/tlog/signed-note.js';
 import { type Cosigner, checkCosigners } from './check-cosigners.js';
 import { EvidenceText } from './evidence-text.js';
+import { LOG_TEXTS } from './log-texts.js';
 import { Moment } from './moment.js';
 import type { ListedLog } from './read-log.js';
 import { readWitnesses } from './stated-trust.js';
@@ -30,7 +31,7 @@ export function WitnessList({ log, note, pinned }: WitnessListProps) {
     };
   }, [note, pinned]);
   if (!cosigners) return <p class="hint">{TEXTS.checking}</p>;
-  if (cosigners.length === 0) return <p>{TEXTS.logsPage.noWitnesses}</p>;
+  if (cosigners.length === 0) return <p>{LOG_TEXTS.noWitnesses}</p>;
   return (
     <ul class="plain">
       {cosigners.map(({ name, standing, time }) => (
@@ -41,7 +42,7 @@ export function WitnessList({ log, note, pinned }: WitnessListProps) {
               , <Moment time={time} />
             </>
           )}
-          <p class={LOOKS[standing]}>{TEXTS.logsPage.standings[standing]}</p>
+          <p class={LOOKS[standing]}>{LOG_TEXTS.standings[standing]}</p>
         </li>
       ))}
     </ul>
