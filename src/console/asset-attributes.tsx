@@ -1,6 +1,6 @@
+import { ASSET_TEXTS } from './asset-texts.js';
 import { EvidenceText } from './evidence-text.js';
 import { type Json, known, textOf } from './json-members.js';
-import { TEXTS } from './texts.js';
 
 /** The attributes of an asset, as the service shows them. */
 export function AssetAttributes({ asset }: { readonly asset: Json }) {
@@ -21,7 +21,7 @@ export function AssetAttributes({ asset }: { readonly asset: Json }) {
 }
 
 function AttributeName({ name }: { readonly name: string }) {
-  const title = known(TEXTS.asset.attributeNames, name);
+  const title = known(ASSET_TEXTS.attributeNames, name);
   if (title === undefined) return <EvidenceText text={name} />;
   return (
     <>

@@ -1,13 +1,13 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { publishedEvents, readObject } from '../core/evidence/published-asset.js';
+import { ASSET_TEXTS } from './asset-texts.js';
 import { AssetView, type ShownAsset, titleOf } from './asset-view.js';
 import { checkAsset } from './check-asset.js';
 import { Frame } from './frame.js';
 import { NoAnswer } from './no-answer.js';
 import { faultText, readService } from './read-service.js';
 import { StatedCheck } from './stated-check.js';
-import { TEXTS } from './texts.js';
 import { useAnswerFocus } from './use-answer-focus.js';
 import { useCheck } from './use-check.js';
 import { useStatedTrust } from './use-stated-trust.js';
@@ -45,22 +45,22 @@ function AssetPage() {
   };
   return (
     <Frame
-      title={TEXTS.asset.title(asset ? titleOf(asset) : '')}
-      introduction={TEXTS.asset.introduction}
+      title={ASSET_TEXTS.title(asset ? titleOf(asset) : '')}
+      introduction={ASSET_TEXTS.introduction}
       isSaved={false}
     >
       <p class="choose">
         <button type="button" class="primary" onClick={start}>
-          {TEXTS.asset.check}
+          {ASSET_TEXTS.check}
         </button>{' '}
-        <span class="hint">{TEXTS.asset.checkHelp}</span>
+        <span class="hint">{ASSET_TEXTS.checkHelp}</span>
       </p>
       <StatedCheck isStarted={isStarted} trust={trust} check={checked} heading={heading} />
       {asset ? (
         <AssetView shown={asset} address={ADDRESS} at={AT} isChecked={result !== undefined} />
       ) : fault === undefined ? (
         <p class="part" role="status">
-          {TEXTS.asset.loading}
+          {ASSET_TEXTS.loading}
         </p>
       ) : (
         <NoAnswer why={fault} onAgain={askAgain} />

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { AssetAttributes } from './asset-attributes.js';
+import { ASSET_TEXTS } from './asset-texts.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import type { Json } from './json-members.js';
 import { Moment } from './moment.js';
@@ -7,7 +8,6 @@ import { PlaceAnchor, type PlaceLink } from './place-link.js';
 import { PublicPage, publicAsset } from './public-page.js';
 import { readJson } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
-import { TEXTS } from './texts.js';
 import { useLoaded } from './use-loaded.js';
 
 interface StateProps extends PlaceLink {
@@ -36,15 +36,15 @@ export function AssetState({ asset, at, onShown, onGo }: StateProps) {
     <>
       {shared && <PublicPage {...shared} />}
       <section class="part">
-        <h2>{at === undefined ? TEXTS.asset.attributes : TEXTS.asset.attributesThen}</h2>
+        <h2>{at === undefined ? ASSET_TEXTS.attributes : ASSET_TEXTS.attributesThen}</h2>
         {at !== undefined && (
           <>
             <p>
-              {TEXTS.asset.asItWas} <Moment time={at} />. {TEXTS.asset.asItWasHelp}
+              {ASSET_TEXTS.asItWas} <Moment time={at} />. {ASSET_TEXTS.asItWasHelp}
             </p>
             <p>
               <PlaceAnchor place={{ kind: 'asset', id: asset }} onGo={onGo}>
-                {TEXTS.asset.seeNow}
+                {ASSET_TEXTS.seeNow}
               </PlaceAnchor>
             </p>
           </>

@@ -1,4 +1,5 @@
 import { AssetAttributes } from './asset-attributes.js';
+import { ASSET_TEXTS } from './asset-texts.js';
 import { eventNames } from './event-names.js';
 import { basicLines, EventView, nameLine } from './event-view.js';
 import { type Json, memberOf } from './json-members.js';
@@ -36,23 +37,23 @@ export function AssetView({ shown, address, at, isChecked }: AssetViewProps) {
   return (
     <>
       <section class="part">
-        <h2>{at === undefined ? TEXTS.asset.attributes : TEXTS.asset.attributesThen}</h2>
+        <h2>{at === undefined ? ASSET_TEXTS.attributes : ASSET_TEXTS.attributesThen}</h2>
         {at !== undefined && <PastTime at={at} />}
-        {at === undefined && !isChecked && <p class="hint">{TEXTS.asset.shown}</p>}
+        {at === undefined && !isChecked && <p class="hint">{ASSET_TEXTS.shown}</p>}
         <AssetAttributes asset={shown.asset} />
       </section>
       <section class="part">
-        <h2>{TEXTS.asset.history}</h2>
-        <p class="hint">{TEXTS.asset.events(events.length)}</p>
+        <h2>{ASSET_TEXTS.history}</h2>
+        <p class="hint">{ASSET_TEXTS.events(events.length)}</p>
         <ol class="timeline">
           {events.map((event) => (
             <EventView key={event.identity} event={event} lines={[...nameLine(event), ...basicLines(event)]}>
               <p>
                 <a
                   href={`?${new URLSearchParams({ at_time: event.accepted })}`}
-                  aria-label={TEXTS.ofRow(TEXTS.asset.afterEvent, names.get(event) ?? '')}
+                  aria-label={TEXTS.ofRow(ASSET_TEXTS.afterEvent, names.get(event) ?? '')}
                 >
-                  {TEXTS.asset.afterEvent}
+                  {ASSET_TEXTS.afterEvent}
                 </a>
               </p>
             </EventView>
@@ -60,7 +61,7 @@ export function AssetView({ shown, address, at, isChecked }: AssetViewProps) {
         </ol>
       </section>
       <p class="part">
-        <a href={`${address}/events`}>{TEXTS.asset.source}</a>
+        <a href={`${address}/events`}>{ASSET_TEXTS.source}</a>
       </p>
     </>
   );
@@ -70,12 +71,12 @@ function PastTime({ at }: { readonly at: string }) {
   return (
     <>
       <p>
-        {TEXTS.asset.asItWas} <Moment time={at} />. {TEXTS.asset.asItWasHelp}
+        {ASSET_TEXTS.asItWas} <Moment time={at} />. {ASSET_TEXTS.asItWasHelp}
       </p>
       <p>
-        <a href={location.pathname}>{TEXTS.asset.seeNow}</a>
+        <a href={location.pathname}>{ASSET_TEXTS.seeNow}</a>
       </p>
-      <p class="hint">{TEXTS.asset.shownThen}</p>
+      <p class="hint">{ASSET_TEXTS.shownThen}</p>
     </>
   );
 }

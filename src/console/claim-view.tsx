@@ -83,7 +83,7 @@ export function operationName(operation: string | undefined): string {
 /** How a person calls what is proven of an operation, or of another event. The name of its type is a caller's own. */
 export function titleOfFacts({ operation, members }: Facts): string {
   if (operation !== undefined) return operationName(operation);
-  return known(TEXTS.asset.kinds, members?.['operation']) ?? TEXTS.noOperation;
+  return known(TEXTS.eventKinds, members?.['operation']) ?? TEXTS.noOperation;
 }
 
 /** What an event that is no operation is about, in the words of who recorded it. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { visibleText } from '../core/evidence/visible-text.js';
+import { ASSET_TEXTS } from './asset-texts.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { known, memberOf } from './json-members.js';
 import { Moment } from './moment.js';
@@ -30,11 +31,11 @@ export function Lines({ lines }: { readonly lines: readonly Line[] }) {
 export function basicLines({ accepted, by, status, trails }: RecordedEvent): Line[] {
   const state = (
     <>
-      <EvidenceText text={known(TEXTS.asset.states, status) ?? status} />
+      <EvidenceText text={known(ASSET_TEXTS.states, status) ?? status} />
       {status === 'UNEQUIVOCAL' && (
         <>
           {' '}
-          (<a href="/verifiabledata/tlog">{TEXTS.asset.whichWitnesses}</a>)
+          (<a href="/verifiabledata/tlog">{ASSET_TEXTS.whichWitnesses}</a>)
         </>
       )}
     </>
@@ -42,15 +43,15 @@ export function basicLines({ accepted, by, status, trails }: RecordedEvent): Lin
   return [
     { title: TEXTS.facts['accepted']!, value: <Moment time={accepted} /> },
     ...(by === '' ? [] : [{ title: TEXTS.facts['principal']!, value: <EvidenceText text={by} /> }]),
-    { title: TEXTS.asset.state, value: state },
-    ...(trails.length === 0 ? [] : [{ title: TEXTS.asset.trails, value: <EvidenceText text={trails.join(', ')} /> }]),
+    { title: ASSET_TEXTS.state, value: state },
+    ...(trails.length === 0 ? [] : [{ title: ASSET_TEXTS.trails, value: <EvidenceText text={trails.join(', ')} /> }]),
   ];
 }
 
 /** The name that the event gave its asset. */
 export function nameLine({ json }: RecordedEvent): Line[] {
   const name = memberOf(json['asset_attributes'], 'arc_display_name');
-  return typeof name === 'string' ? [{ title: TEXTS.asset.name, value: <EvidenceText text={name} /> }] : [];
+  return typeof name === 'string' ? [{ title: ASSET_TEXTS.name, value: <EvidenceText text={name} /> }] : [];
 }
 
 /** The line with a digest or an id. */
@@ -73,7 +74,7 @@ export function EventView({ event, lines, children }: EventViewProps) {
       <Lines lines={lines} />
       {children}
       <details>
-        <summary>{TEXTS.asset.members}</summary>
+        <summary>{ASSET_TEXTS.members}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard */}
         <pre tabIndex={0}>{visibleText(JSON.stringify(event.json, null, 2))}</pre>
       </details>

@@ -3,6 +3,7 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { toBase64 } from '../core/bytes.js';
 import { visibleText } from '../core/evidence/visible-text.js';
 import type { NoteKey } from '../core/tlog/signed-note.js';
+import { ASSET_TEXTS } from './asset-texts.js';
 import { EntryView, logName } from './entry-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { LOG_TEXTS } from './log-texts.js';
@@ -11,7 +12,6 @@ import { NoAnswer } from './no-answer.js';
 import { continues, type ListedLog, type LogState, readState } from './read-log.js';
 import { faultText } from './read-service.js';
 import { keepSeen, type SeenLog, seenLog } from './seen-logs.js';
-import { TEXTS } from './texts.js';
 import { WitnessList } from './witness-list.js';
 
 /** A log's state, and how it compares with what this browser saw before. */
@@ -115,7 +115,7 @@ export function LogView({ log, pinned }: LogProps) {
       {found ? (
         <Facts log={log} found={found} pinned={pinned} />
       ) : (
-        fault === '' && <p class="hint">{TEXTS.asset.loading}</p>
+        fault === '' && <p class="hint">{ASSET_TEXTS.loading}</p>
       )}
       {found &&
         (log.kind === 'private' ? (

@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { ASSET_TEXTS } from './asset-texts.js';
 import { Frame } from './frame.js';
 import { LOG_TEXTS } from './log-texts.js';
 import { LogView } from './log-view.js';
@@ -7,7 +8,6 @@ import { NoAnswer } from './no-answer.js';
 import { type ListedLog, readLogs } from './read-log.js';
 import { faultText } from './read-service.js';
 import { TextField } from './text-field.js';
-import { TEXTS } from './texts.js';
 import { usePinnedWitnesses } from './use-pinned-witnesses.js';
 
 /** The order in which people look for them; a kind that this page does not know comes last. */
@@ -29,7 +29,7 @@ function LogsPage() {
     <Frame title={LOG_TEXTS.title} introduction={LOG_TEXTS.introduction} isSaved={false}>
       {fault !== '' && <NoAnswer why={fault} onAgain={ask} />}
       <p role="status" class="hint">
-        {fault === '' && !logs ? TEXTS.asset.loading : ''}
+        {fault === '' && !logs ? ASSET_TEXTS.loading : ''}
       </p>
       <section class="card">
         <h2>{LOG_TEXTS.pinTitle}</h2>

@@ -1,5 +1,6 @@
 import { VerificationError } from '../core/errors.js';
 import { UsageError } from '../core/evidence/usage-error.js';
+import { ASSET_TEXTS } from './asset-texts.js';
 import { memberOf } from './json-members.js';
 import { TEXTS } from './texts.js';
 
@@ -21,5 +22,5 @@ export async function readService(url: string): Promise<Uint8Array> {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
   }
-  throw new UsageError(TEXTS.asset.unanswered(url));
+  throw new UsageError(ASSET_TEXTS.unanswered(url));
 }

@@ -1,3 +1,4 @@
+import { ASSET_TEXTS } from './asset-texts.js';
 import { operationName } from './claim-view.js';
 import { type Json, known, memberOf, textOf } from './json-members.js';
 import { TEXTS } from './texts.js';
@@ -73,8 +74,8 @@ function eventTitle(json: Json): string {
   const operation = memberOf(attributes, 'vcon_operation');
   const type = memberOf(attributes, 'arc_display_type');
   if (typeof operation === 'string') return operationName(operation);
-  if (type === POLICY_TYPE && memberOf(json['principal_accepted'], 'issuer') === '') return TEXTS.asset.policyChanged;
-  const name = text(type) ?? known(TEXTS.asset.kinds, json['operation']) ?? text(json['event_type']);
+  if (type === POLICY_TYPE && memberOf(json['principal_accepted'], 'issuer') === '') return ASSET_TEXTS.policyChanged;
+  const name = text(type) ?? known(TEXTS.eventKinds, json['operation']) ?? text(json['event_type']);
   return name ?? TEXTS.noOperation;
 }
 

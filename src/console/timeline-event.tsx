@@ -1,3 +1,4 @@
+import { ASSET_TEXTS } from './asset-texts.js';
 import { conserverLines } from './conserver-lines.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import type { Wanted } from './conversation.js';
@@ -61,10 +62,10 @@ export function TimelineEvent({ event, name, place, onGo }: TimelineProps) {
         {asset !== undefined && (
           <PlaceAnchor
             place={{ kind: 'asset', id: asset, at: event.accepted }}
-            name={TEXTS.ofRow(TEXTS.asset.afterEvent, name)}
+            name={TEXTS.ofRow(ASSET_TEXTS.afterEvent, name)}
             onGo={onGo}
           >
-            {TEXTS.asset.afterEvent}
+            {ASSET_TEXTS.afterEvent}
           </PlaceAnchor>
         )}
         {!isUnfinished(event) && (
