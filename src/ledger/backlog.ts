@@ -7,9 +7,11 @@ import { createRepeat } from './repeat.js';
 const COUNT_EVERY_MS = 1_000;
 /** Counting many rows takes time itself: at most one part in so many of it. */
 const SHARE = 20;
+/** A count that waited for a busy machine says nothing about its cost, and must not hide a backlog for a minute. */
+const LONGEST_PAUSE_MS = 5_000;
 const RETRY_SECONDS = 5;
 
-/** The entries that wait for all logs, counted about once a second. */
+/** The entries that wait for all logs, counted about once a second, and at least every few seconds. */
 export interface Backlog {
   /** @throws {ApiError} unavailable, with the time to wait, while the limit was reached at the last count */
   admit(): void;
@@ -45,7 +47,8 @@ export function createBacklog(parts: {
     } catch (error) {
       logger.warn({ err: error }, 'could not count the waiting entries');
     }
-    pauseMs = Math.max(COUNT_EVERY_MS, SHARE * (performance.now() - begun));
+    const cost = performance.now() - begun;
+    pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(COUNT_EVERY_MS, SHARE * cost));
   }
 
   const counting = createRepeat(() => pauseMs, count);

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createBacklog } from '../../src/ledger/backlog.js';
@@ -43,6 +44,28 @@ describe.each(engines())('the backlog on %s', (engine) => {
       await rig.drain(log);
       await vi.waitFor(() => expect(counted).toBe(0), 20_000);
       expect(() => backlog.admit()).not.toThrow();
+    } finally {
+      await backlog.stop();
+    }
+  });
+
+  it('is counted again within seconds after a count that had to wait for a busy machine', async () => {
+    const { database } = opened.rig();
+    let counts = 0;
+    const slow: typeof database = {
+      ...database,
+      async inTransaction(...transaction) {
+        await wait(1_000);
+        return database.inTransaction(...transaction);
+      },
+    };
+    const waiting = (): void => {
+      counts += 1;
+    };
+    const backlog = createBacklog({ database: slow, limit: 3, logger: pino({ level: 'silent' }), waiting });
+    backlog.start();
+    try {
+      await vi.waitFor(() => expect(counts).toBe(2), 15_000);
     } finally {
       await backlog.stop();
     }
