@@ -77,7 +77,8 @@ describe.each(ENGINES)('a vCon with many consents, on %s', (engine) => {
       },
       'too late',
     );
-    await expect(refused).rejects.toThrow('too late');
+    // On a busy machine both limits pass at once, and either of them answers first.
+    await expect(refused).rejects.toThrow(/too late|did not keep it in time/);
     await expect(ending).rejects.toThrow('in time');
     expect(await inQueue()).toBe(0);
     expect(addedLate).toBe(0);
