@@ -32,6 +32,8 @@ const PLUGIN_ROOMS = [
   'src/platform/queue/reading-redis.ts',
   'src/platform/queue/redis-durability.ts',
   'src/platform/clock.ts',
+  'src/platform/clock-offset.ts',
+  'src/platform/clock-step.ts',
   'src/platform/clock-watch.ts',
   'src/platform/config-values.ts',
   'src/platform/disk',

@@ -1,4 +1,4 @@
-import { MOST_OFFSET_MS } from '../../src/platform/clock-watch.js';
+import { MOST_OFFSET_MS } from '../../src/platform/clock-offset.js';
 import type { Fields } from '../memory/memory.js';
 import { type CaptureMethod, hereMs, type Observation } from '../operation/capture-sequence.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';

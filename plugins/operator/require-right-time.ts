@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/platform/clock.js';
-import { clockOffset, MOST_OFFSET_MS } from '../../src/platform/clock-watch.js';
+import { clockOffset, MOST_OFFSET_MS } from '../../src/platform/clock-offset.js';
 import { serviceTime } from '../archivist-client/service-time.js';
 import { OperatorError } from './operator-error.js';
 

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../src/platform/clock.js';
-import { clockOffset, MOST_OFFSET_MS } from '../../src/platform/clock-watch.js';
+import { clockOffset, MOST_OFFSET_MS } from '../../src/platform/clock-offset.js';
 
 /** What the clock of a Redis shows. */
 export interface RedisClock {

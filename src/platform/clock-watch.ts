@@ -1,4 +1,6 @@
 import type { Clock } from './clock.js';
+import { clockOffset, MOST_OFFSET_MS } from './clock-offset.js';
+import { followClockStep, type StepClocks } from './clock-step.js';
 import type { Logger } from './logger.js';
 
 /** The clock of this machine cannot be trusted; the message says why. It clears when the clock is right again. */
@@ -6,18 +8,6 @@ export class ClockWrong extends Error {
   override readonly name = 'ClockWrong';
   /** One cause in the log, though the message changes every second. */
   readonly code = 'CLOCK_WRONG';
-}
-
-/** The clock and another machine's may differ by this much. */
-export const MOST_OFFSET_MS = 5_000;
-/** A time service corrects small errors in steps; a larger step is made by somebody. */
-const MOST_STEP_MS = 60_000;
-/** A difference between two clocks of the process that is worth a look. */
-const WORTH_A_LOOK_MS = 1_000;
-
-/** How far a clock that showed `beforeMs` and then `afterMs` is ahead of another one, read in between; in milliseconds. */
-export function clockOffset(otherMs: number, beforeMs: number, afterMs: number): number {
-  return beforeMs > otherMs ? beforeMs - otherMs : Math.min(0, afterMs - otherMs);
 }
 
 /** Knows whether the clock of this machine is right, as far as anything contradicts it. */
@@ -34,12 +24,7 @@ export interface ClockWatch {
   notBefore(unixMs: number): void;
 }
 
-interface ClockWatchParts {
-  readonly clock: Clock;
-  /** Milliseconds since the machine started, also while it slept. Setting the clock does not change them. */
-  readonly uptimeMs: () => number;
-  /** Milliseconds of a cheaper clock that nobody sets. */
-  readonly monotonicMs: () => number;
+interface ClockWatchParts extends StepClocks {
   /** No time from here on can be signed (Unix milliseconds). */
   readonly endMs: number;
   /** The clock that it is compared with, such as `the database's`. */
@@ -59,34 +44,15 @@ const seconds = (ms: number): string => `${Math.round(Math.abs(ms) / 1_000)} s`;
  * five seconds, shows a time before the last seal, or shows a time that ids cannot hold.
  */
 export function createClockWatch(parts: ClockWatchParts): ClockWatch {
-  const { clock, uptimeMs, monotonicMs, endMs, other, meanwhile, logger, changed } = parts;
-  /** Unix time at the start of the machine, as long as the clock is not set. */
-  let base = clock.now() - uptimeMs();
-  let cheapBase = clock.now() - monotonicMs();
-  let stepMs = 0;
-  let stepAtCompareMs = 0;
+  const { clock, endMs, other, meanwhile, logger, changed } = parts;
+  const step = followClockStep(parts);
   let offsetMs = 0;
   let floorMs = Number.NEGATIVE_INFINITY;
   let told: string | undefined;
 
-  function lookForStep(nowMs: number): void {
-    const since = nowMs - uptimeMs();
-    cheapBase = nowMs - monotonicMs();
-    stepMs = since - base;
-    if (Math.abs(stepMs) > MOST_STEP_MS) return;
-    // A time service moves the clock slowly, for as long as the process runs.
-    base = since;
-    stepMs = 0;
-  }
-
-  /** Whether the clock, wrong by the other one until now, has been set by just as much. */
-  function isCorrection(offBefore: number): boolean {
-    if (Math.abs(offBefore) <= MOST_OFFSET_MS || Math.abs(offsetMs) > MOST_OFFSET_MS) return false;
-    return Math.abs(stepMs - stepAtCompareMs + offBefore) <= MOST_OFFSET_MS;
-  }
-
   function faultAt(nowMs: number): string | undefined {
     if (nowMs >= endMs) return `the clock shows ${new Date(nowMs).toISOString()}, and ids end before that`;
+    const stepMs = step.ms();
     if (stepMs !== 0)
       return `the clock was set ${stepMs > 0 ? 'forward' : 'back'} by ${seconds(stepMs)} while this program ran`;
     if (Math.abs(offsetMs) > MOST_OFFSET_MS)
@@ -97,7 +63,7 @@ export function createClockWatch(parts: ClockWatchParts): ClockWatch {
 
   function look(): string | undefined {
     const nowMs = clock.now();
-    if (Math.abs(nowMs - monotonicMs() - cheapBase) > WORTH_A_LOOK_MS || stepMs !== 0) lookForStep(nowMs);
+    step.glance(nowMs);
     const fault = faultAt(nowMs);
     if ((fault === undefined) !== (told === undefined)) {
       if (fault) logger.error({ reason: fault }, `the clock is wrong: ${meanwhile}`);
@@ -123,14 +89,10 @@ export function createClockWatch(parts: ClockWatchParts): ClockWatch {
     require,
     fault: look,
     compare(otherMs, beforeMs, afterMs) {
-      lookForStep(clock.now());
-      const offBefore = offsetMs;
+      step.look(clock.now());
+      const offBeforeMs = offsetMs;
       offsetMs = clockOffset(otherMs, beforeMs, afterMs);
-      if (isCorrection(offBefore)) {
-        base += stepMs;
-        stepMs = 0;
-      }
-      stepAtCompareMs = stepMs;
+      step.compared(offBeforeMs, offsetMs);
       look();
       changed({ wrong: told !== undefined, offsetMs });
     },
