@@ -37,20 +37,17 @@ export function engineStream(execute: (queries: readonly Uint8Array[]) => Promis
     if (!isReading) void read();
   }
 
-  function answered(answer: Uint8Array): void {
-    const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
-    const starts = Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, piece) => piece * PIECE_BYTES);
-    toRead(...starts.map((start) => bytes.subarray(start, start + PIECE_BYTES)));
-  }
-
   function write(messages: readonly Uint8Array[]): void {
     // The end of a client is not the end of the session.
     const queries = messages.filter((message) => message[0] !== TERMINATE);
     if (!isWelcome) {
       isWelcome = true;
-      answered(WELCOME);
+      toRead(WELCOME);
     } else if (queries.length > 0)
-      lastAnswer = execute(queries).then(answered, (error: Error) => void stream.destroy(error));
+      lastAnswer = execute(queries).then(
+        (answer) => toRead(...piecesOf(answer)),
+        (error: Error) => void stream.destroy(error),
+      );
   }
 
   const stream = new Duplex({
@@ -72,4 +69,10 @@ export function engineStream(execute: (queries: readonly Uint8Array[]) => Promis
     ref: () => stream,
     unref: () => stream,
   });
+}
+
+function piecesOf(answer: Uint8Array): Buffer[] {
+  const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
+  const starts = Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, piece) => piece * PIECE_BYTES);
+  return starts.map((start) => bytes.subarray(start, start + PIECE_BYTES));
 }

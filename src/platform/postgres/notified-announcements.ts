@@ -1,8 +1,6 @@
-import pg from 'pg';
 import type { Logger } from '../logger.js';
 import { type Announcements, localAnnouncements } from './announcements.js';
-import { serverStream } from './server-stream.js';
-import { enterServiceRole, SEARCH_PATH } from './service-role.js';
+import { openListening } from './listening-connection.js';
 
 /** All channels share one of the database's, so that a connection listens before anybody asks for a channel. */
 const CHANNEL = 'archivist';
@@ -14,10 +12,6 @@ const LISTENERS_LOCK = 7_364_925;
  */
 const ANNOUNCE = `SELECT pg_notify($1, t) FROM unnest($2::text[]) AS n(t)
   WHERE NOT (SELECT pg_try_advisory_xact_lock(${LISTENERS_LOCK}))`;
-const RECONNECT_MS = 1_000;
-const CONNECT_TIMEOUT_MS = 10_000;
-/** A connection that only listens notices no silence: it asks for an answer this often, and must get it within this. */
-const HEARTBEAT_MS = 10_000;
 
 /**
  * Announcements by NOTIFY and LISTEN, over one connection of their own that is opened in the background and again after
@@ -25,49 +19,21 @@ const HEARTBEAT_MS = 10_000;
  */
 export function notifiedAnnouncements(url: string, logger: Logger): Announcements {
   const local = localAnnouncements();
-  let client: pg.Client | undefined;
   /** What was announced while a NOTIFY was under way: sent together, each once. */
   const waiting = new Set<string>();
   let sending = false;
-  let again: NodeJS.Timeout | undefined;
-  let closed = false;
-
-  function lost(failed: pg.Client, error?: unknown): void {
-    if (failed !== client) return;
-    client = undefined;
-    failed.end().catch(() => undefined);
-    if (closed) return;
-    logger.debug({ err: error }, 'announcements are not heard for now');
-    again = setTimeout(connect, RECONNECT_MS);
-    again.unref();
-  }
-
-  function connect(): void {
-    const fresh = new pg.Client({
-      connectionString: url,
-      stream: serverStream,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: HEARTBEAT_MS,
-      keepAlive: true,
-      pipeline: true,
-    });
-    client = fresh;
-    fresh.on('error', (error) => lost(fresh, error));
-    fresh.on('end', () => lost(fresh));
-    fresh.on('notification', ({ payload = '', processId }) => {
-      // Our own were told when they were announced.
-      if (processId === (fresh as unknown as { processID: number }).processID) return;
+  const connection = openListening({
+    url,
+    logger,
+    channel: CHANNEL,
+    lock: LISTENERS_LOCK,
+    begun: () => local.tell(undefined, undefined),
+    // Our own were told when they were announced.
+    heard(payload) {
       const [channel, text] = payload.split(' ', 2);
       local.tell(channel, text);
-    });
-    fresh
-      .connect()
-      .then(() => enterServiceRole(fresh, SEARCH_PATH))
-      .then(() => fresh.query(`SELECT pg_advisory_lock_shared(${LISTENERS_LOCK})`))
-      .then(() => fresh.query(`LISTEN ${CHANNEL}`))
-      .then(() => local.tell(undefined, undefined))
-      .catch((error: unknown) => lost(fresh, error));
-  }
+    },
+  });
 
   /** What a lost connection leaves is not sent again: who listens looks anyway after a while. */
   async function send(): Promise<void> {
@@ -75,22 +41,13 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
     // Those who heard it here answer first, and what is announced meanwhile goes along.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.size > 0) {
-      const current = client;
       const texts = [...waiting];
       waiting.clear();
-      await current
-        ?.query({ name: 'announce', text: ANNOUNCE, values: [CHANNEL, texts] })
-        .catch((error: unknown) => lost(current, error));
+      await connection.query({ name: 'announce', text: ANNOUNCE, values: [CHANNEL, texts] });
     }
     sending = false;
   }
 
-  const heartbeat = setInterval(() => {
-    const current = client;
-    current?.query('SELECT 1').catch((error: unknown) => lost(current, error));
-  }, HEARTBEAT_MS).unref();
-
-  connect();
   return {
     hear: local.hear,
     announce(channel, text, detail) {
@@ -98,11 +55,6 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
       waiting.add(`${channel} ${text}`);
       if (!sending) void send();
     },
-    async close() {
-      closed = true;
-      clearTimeout(again);
-      clearInterval(heartbeat);
-      await client?.end().catch(() => undefined);
-    },
+    close: connection.close,
   };
 }
