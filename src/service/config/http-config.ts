@@ -2,7 +2,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { countOf, port } from '../../platform/config-values.js';
-import type { ConnectionLimits } from '../../platform/http/connection-bounds.js';
+import type { ConnectionLimits } from '../../platform/http/open-connections.js';
 
 /** Settings of the listeners beside their address. */
 export interface HttpConfig {
