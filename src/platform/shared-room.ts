@@ -1,15 +1,8 @@
 import type { ApiError } from './errors.js';
+import { countShares, type Holder, type Shares } from './room-shares.js';
 
-/** Holders without a tenancy count as one tenancy together. */
-const NO_TENANCY = '';
-
-/** How much may be held together, for one tenancy and for one caller, and how long a caller waits for it. */
-interface RoomLimits {
-  readonly total: number;
-  readonly tenancy: number;
-  readonly caller: number;
-  /** What a hold counts as until it is resized. */
-  readonly least: number;
+/** How much may be held, and how long a caller waits for it. */
+interface RoomLimits extends Shares {
   /** How many of one tenancy may wait; no limit unless told. */
   readonly waiting?: number;
   readonly waitMs: number;
@@ -22,12 +15,6 @@ export interface Hold {
   /** It counts as so much from now on. */
   resize(size: number): void;
   release(): void;
-}
-
-/** Who asks: an identity of a tenancy, or an address. */
-interface Holder {
-  readonly caller: string;
-  readonly tenancy?: string | undefined;
 }
 
 /** Room for what a process does at the same time. */
@@ -45,34 +32,16 @@ interface Waiting {
 }
 
 /**
- * Shares a limited good between callers and tenancies, so that none of them takes it all. The first hold of a tenancy may
- * go beyond the room, up to its double, so that slow holders of a few tenancies do not keep all others out.
+ * Shares a limited good between callers and tenancies, so that none of them takes it all. Who finds no room waits in turn.
  */
 export function createSharedRoom(limits: RoomLimits): SharedRoom {
-  const callers = new Map<string, number>();
-  const tenancies = new Map<string, number>();
+  const held = countShares(limits);
   const waiting = new Set<Waiting>();
-  let total = 0;
-
-  function count({ caller, tenancy = NO_TENANCY }: Holder, size: number): void {
-    total += size;
-    add(callers, caller, size);
-    add(tenancies, tenancy, size);
-  }
-
-  function fits({ caller, tenancy = NO_TENANCY }: Holder): boolean {
-    const fitsIn = (held: number | undefined, limit: number) => (held ?? 0) + limits.least <= limit;
-    return (
-      fitsIn(total, tenancies.has(tenancy) ? limits.total : 2 * limits.total) &&
-      fitsIn(callers.get(caller), limits.caller) &&
-      fitsIn(tenancies.get(tenancy), limits.tenancy)
-    );
-  }
 
   function admitWaiting(): void {
     for (const next of waiting) {
-      if (!fits(next.holder)) continue;
-      count(next.holder, limits.least);
+      if (!held.fits(next.holder)) continue;
+      held.count(next.holder, limits.least);
       next.admit();
     }
   }
@@ -80,7 +49,7 @@ export function createSharedRoom(limits: RoomLimits): SharedRoom {
   function holdOf(holder: Holder): Hold {
     let own = limits.least;
     const resize = (size: number): void => {
-      count(holder, size - own);
+      held.count(holder, size - own);
       own = size;
       admitWaiting();
     };
@@ -116,15 +85,9 @@ export function createSharedRoom(limits: RoomLimits): SharedRoom {
   return {
     async hold(holder, gone) {
       // This overtakes nobody who waits: they do not fit.
-      if (fits(holder)) count(holder, limits.least);
+      if (held.fits(holder)) held.count(holder, limits.least);
       else await turn(holder, gone);
       return holdOf(holder);
     },
   };
-}
-
-function add(held: Map<string, number>, holder: string, size: number): void {
-  const sum = (held.get(holder) ?? 0) + size;
-  if (sum === 0) held.delete(holder);
-  else held.set(holder, sum);
 }
