@@ -43,19 +43,7 @@ export function callMemory(koffi: Koffi): CallMemory {
     return base + BigInt(start);
   }
 
-  const words = (...values: readonly bigint[]): bigint => {
-    const bytes = Buffer.alloc(values.length * ULONG);
-    for (const [place, value] of values.entries()) bytes.writeBigUInt64LE(value, place * ULONG);
-    return put(bytes);
-  };
-
-  const encoded = (value: Attribute[1]): Uint8Array => {
-    if (typeof value === 'boolean') return Uint8Array.of(value ? 1 : 0);
-    if (typeof value !== 'bigint') return value;
-    const bytes = Buffer.alloc(ULONG);
-    bytes.writeBigUInt64LE(value);
-    return bytes;
-  };
+  const words = (...values: readonly bigint[]): bigint => put(wordBytes(values));
 
   return {
     clear() {
@@ -77,7 +65,7 @@ export function callMemory(koffi: Koffi): CallMemory {
     mechanism: (type) => words(type, 0n, 0n),
     template(attributes) {
       const rows = attributes.flatMap(([type, value]) => {
-        const bytes = encoded(value);
+        const bytes = valueBytes(value);
         return [type, put(bytes), BigInt(bytes.length)];
       });
       return [words(...rows), attributes.length];
@@ -87,4 +75,15 @@ export function callMemory(koffi: Koffi): CallMemory {
       koffi.free(base);
     },
   };
+}
+
+function wordBytes(values: readonly bigint[]): Uint8Array {
+  const bytes = Buffer.alloc(values.length * ULONG);
+  for (const [place, value] of values.entries()) bytes.writeBigUInt64LE(value, place * ULONG);
+  return bytes;
+}
+
+function valueBytes(value: Attribute[1]): Uint8Array {
+  if (typeof value === 'boolean') return Uint8Array.of(value ? 1 : 0);
+  return typeof value === 'bigint' ? wordBytes([value]) : value;
 }

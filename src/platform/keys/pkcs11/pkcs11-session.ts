@@ -99,6 +99,20 @@ async function listNumbers(
   return Array.from({ length: Number(count.value()) }, (_, place) => bytes.readBigUInt64LE(place * 8));
 }
 
+async function findObject(
+  module: Pkcs11Module,
+  memory: CallMemory,
+  session: bigint,
+  attributes: readonly Attribute[],
+): Promise<bigint | undefined> {
+  memory.clear();
+  await module.call('C_FindObjectsInit', session, ...memory.template(attributes));
+  const [object, count] = [memory.ulong(), memory.ulong()];
+  await module.call('C_FindObjects', session, object.address, 1, count.address);
+  await module.call('C_FindObjectsFinal', session);
+  return count.value() > 0n ? object.value() : undefined;
+}
+
 async function logIn(module: Pkcs11Module, memory: CallMemory, session: bigint, pin: PinFile): Promise<void> {
   const bytes = await pin.read();
   try {
@@ -116,22 +130,12 @@ async function logIn(module: Pkcs11Module, memory: CallMemory, session: bigint, 
 
 function sessionOf(module: Pkcs11Module, memory: CallMemory, slot: bigint, session: bigint): Pkcs11Session {
   const handles = new Map<string, bigint>();
-
-  async function findObject(attributes: readonly Attribute[]): Promise<bigint | undefined> {
-    memory.clear();
-    await module.call('C_FindObjectsInit', session, ...memory.template(attributes));
-    const [object, count] = [memory.ulong(), memory.ulong()];
-    await module.call('C_FindObjects', session, object.address, 1, count.address);
-    await module.call('C_FindObjectsFinal', session);
-    return count.value() > 0n ? object.value() : undefined;
-  }
-
   return {
     async findPrivateKey(id) {
       const name = Buffer.from(id).toString('base64url');
       const handle =
         handles.get(name) ??
-        (await findObject([
+        (await findObject(module, memory, session, [
           [CKA.class, CKO_PRIVATE_KEY],
           [CKA.id, id],
         ]));

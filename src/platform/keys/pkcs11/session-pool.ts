@@ -1,22 +1,7 @@
 import { TimeLimitError, within } from '../../time-limit.js';
 import { KeyModuleError } from './key-module-error.js';
-import { isAnswer } from './pkcs11-constants.js';
 import type { Pkcs11Session } from './pkcs11-session.js';
-
-/** Return values after which a new session may succeed: the module or its token was away, or was initialized again. */
-const LOST = [
-  'CKR_DEVICE_ERROR',
-  'CKR_DEVICE_REMOVED',
-  'CKR_KEY_HANDLE_INVALID',
-  'CKR_OBJECT_HANDLE_INVALID',
-  'CKR_OPERATION_ACTIVE',
-  'CKR_OPERATION_NOT_INITIALIZED',
-  'CKR_SESSION_CLOSED',
-  'CKR_SESSION_HANDLE_INVALID',
-  'CKR_TOKEN_NOT_PRESENT',
-  'CKR_USER_NOT_LOGGED_IN',
-  'CKR_CRYPTOKI_NOT_INITIALIZED',
-] as const;
+import { type SessionPlace, sessionPlace } from './session-place.js';
 
 /** A module that has not answered for so long counts as away. */
 const ANSWER_WITHIN_MS = 10_000;
@@ -33,10 +18,6 @@ export interface SessionPool {
   close(): Promise<void>;
 }
 
-interface Place {
-  session: Pkcs11Session | undefined;
-}
-
 /** @param open makes a session; called by one caller at a time, so that a wrong PIN is tried once */
 export function createSessionPool(
   size: number,
@@ -44,8 +25,8 @@ export function createSessionPool(
   answerWithinMs = ANSWER_WITHIN_MS,
 ): SessionPool {
   // The place returned last is used next: no more sessions are opened than needed.
-  const idle: Place[] = Array.from({ length: size }, () => ({ session: undefined }));
-  const waiting: ((place: Place) => void)[] = [];
+  const idle = Array.from({ length: size }, () => sessionPlace(openNext));
+  const waiting: ((place: SessionPlace) => void)[] = [];
   let opening: Promise<unknown> = Promise.resolve();
 
   function openNext(): Promise<Pkcs11Session> {
@@ -54,7 +35,7 @@ export function createSessionPool(
     return opened;
   }
 
-  function take(): Promise<Place> {
+  function take(): Promise<SessionPlace> {
     const place = idle.pop();
     return place ? Promise.resolve(place) : new Promise((resolve) => waiting.push(resolve));
   }
@@ -65,7 +46,7 @@ export function createSessionPool(
     });
   }
 
-  async function takeInTime(): Promise<Place> {
+  async function takeInTime(): Promise<SessionPlace> {
     let late = false;
     const taken = take();
     void taken.then((place) => late && giveBack(place));
@@ -75,35 +56,21 @@ export function createSessionPool(
     });
   }
 
-  function giveBack(place: Place): void {
+  function giveBack(place: SessionPlace): void {
     const next = waiting.shift();
     if (next) next(place);
     else idle.push(place);
   }
 
-  async function runIn<T>(place: Place, work: (session: Pkcs11Session) => Promise<T>): Promise<T> {
-    const held = place.session;
-    try {
-      place.session ??= await openNext();
-      return await work(place.session);
-    } catch (error) {
-      if (held === undefined || !isAnswer(error, LOST)) throw error;
-    }
-    place.session = undefined;
-    await held.close();
-    place.session = await openNext();
-    return work(place.session);
-  }
-
   return {
     async run(work) {
       const place = await takeInTime();
-      const running = runIn(place, work).finally(() => giveBack(place));
+      const running = place.run(work).finally(() => giveBack(place));
       return inTime(running);
     },
     async close() {
       const places = await Promise.all(Array.from({ length: size }, take));
-      for (const { session } of places) await session?.close();
+      for (const place of places) await place.close();
     },
   };
 }
