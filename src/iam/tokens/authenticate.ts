@@ -1,31 +1,25 @@
-import { decodeProtectedHeader, importJWK, type JWTPayload, jwtVerify } from 'jose';
+import { decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Authenticate } from '../../platform/http/authenticate.js';
 import type { Principal } from '../../platform/http/principal.js';
-import type { Keyring, PublishedKey } from '../../platform/keys/keyring.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
 import { textDigest } from '../../platform/node-sha256.js';
 import { isReservedClaim } from '../applications/custom-claims.js';
 import type { ClientAddress, Standing } from '../applications/standing-store.js';
 import { tokenIssuer } from '../token-issuer.js';
 import { EPOCH_CLAIM, TOKEN_LIFETIME_SECONDS, tokenAudience } from './access-token.js';
 import type { TellRefusedToken } from './tell-refused-token.js';
+import { type TokenKeys, tokenKeys } from './token-keys.js';
 
 const CLOCK_SKEW_SECONDS = 5;
 const MAX_TOKEN_LENGTH = 8192;
 const REMEMBERED_TOKENS = 10_000;
-/**
- * A token is valid until it expires (one hour) or its key does. The two extra minutes are for a process that did not
- * learn of the new key at once.
- */
-const RETIRED_KEY_HONOURED_MS = (TOKEN_LIFETIME_SECONDS + 120) * 1000;
 const TENANT = /^tenant\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Header members that could carry the token's own key, or require rules that we do not support. */
 const REFUSED_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64'];
-
-type VerificationKey = Awaited<ReturnType<typeof importJWK>>;
 
 /** The part of a verified token that does not change. */
 interface VerifiedToken {
@@ -52,58 +46,17 @@ export function createAuthenticate(deps: {
   readonly tellRefused: TellRefusedToken;
 }): Authenticate {
   const verified = new LRUCache<string, VerifiedToken>({ max: REMEMBERED_TOKENS });
-  const keys = new Map<string, Promise<VerificationKey>>();
-
-  const countsNow = (kid: string) => deps.keyring.publicKeys(['token']).some(({ keyId }) => keyId === kid);
-
-  /** An unknown key id may belong to a key that was created after this process started. */
-  async function publishedKey(kid: string): Promise<PublishedKey> {
-    const find = () => deps.keyring.publicKeys(['token']).find((key) => key.keyId === kid);
-    const known = find();
-    if (known) return known;
-    await deps.refreshKeys();
-    const fresh = find();
-    if (!fresh) throw new Error('unknown token key');
-    return fresh;
-  }
-
-  async function keyOf(kid: string): Promise<VerificationKey> {
-    const { jwk, validUntil } = await publishedKey(kid);
-    if (validUntil && deps.clock.now() > validUntil.getTime() + RETIRED_KEY_HONOURED_MS)
-      throw new Error('old token key');
-    const imported = keys.get(kid) ?? importJWK({ ...jwk }, 'RS256');
-    keys.set(kid, imported);
-    return imported;
-  }
-
-  async function verify(token: string): Promise<JWTPayload> {
-    const header = decodeProtectedHeader(token);
-    if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('a header member is not accepted');
-    if (typeof header.kid !== 'string' || header.typ !== 'at+jwt') throw new Error('not an access token');
-    const audience = tokenAudience(deps.publicUrl);
-    const { payload } = await jwtVerify(token, await keyOf(header.kid), {
-      algorithms: ['RS256'],
-      typ: 'at+jwt',
-      issuer: tokenIssuer(deps.publicUrl),
-      audience,
-      clockTolerance: CLOCK_SKEW_SECONDS,
-      maxTokenAge: TOKEN_LIFETIME_SECONDS,
-      currentDate: new Date(deps.clock.now()),
-      requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jit_tenant_id'],
-    });
-    if (payload.aud !== audience) throw new Error('the audience is not exactly ours');
-    return payload;
-  }
+  const keys = tokenKeys(deps);
 
   async function read(token: string): Promise<VerifiedToken> {
     const hash = textDigest(token);
     const known = verified.get(hash);
     if (known) {
-      if (deps.clock.now() < known.expiresAtMs && countsNow(known.kid)) return known;
+      if (deps.clock.now() < known.expiresAtMs && keys.countsNow(known.kid)) return known;
       verified.delete(hash);
       throw refused();
     }
-    const payload = await verify(token).catch(() => {
+    const payload = await verify(token, keys, deps).catch(() => {
       throw refused();
     });
     const fresh = verifiedToken(payload, decodeProtectedHeader(token).kid!);
@@ -123,6 +76,30 @@ export function createAuthenticate(deps: {
     deps.tellRefused(request, principal);
     throw refused();
   };
+}
+
+/** @throws {Error} for any other token than one of ours that is valid now */
+async function verify(
+  token: string,
+  keys: TokenKeys,
+  { clock, publicUrl }: { readonly clock: Clock; readonly publicUrl: string },
+): Promise<JWTPayload> {
+  const header = decodeProtectedHeader(token);
+  if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('a header member is not accepted');
+  if (typeof header.kid !== 'string' || header.typ !== 'at+jwt') throw new Error('not an access token');
+  const audience = tokenAudience(publicUrl);
+  const { payload } = await jwtVerify(token, await keys.keyOf(header.kid), {
+    algorithms: ['RS256'],
+    typ: 'at+jwt',
+    issuer: tokenIssuer(publicUrl),
+    audience,
+    clockTolerance: CLOCK_SKEW_SECONDS,
+    maxTokenAge: TOKEN_LIFETIME_SECONDS,
+    currentDate: new Date(clock.now()),
+    requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jit_tenant_id'],
+  });
+  if (payload.aud !== audience) throw new Error('the audience is not exactly ours');
+  return payload;
 }
 
 function bearerToken(authorization: string | undefined): string {
