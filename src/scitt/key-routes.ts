@@ -15,14 +15,25 @@ export const jwkSetSchema = z.object({ keys: z.array(z.record(z.string(), z.unkn
 /** Keys change rarely, but a verifier must see a new one soon. */
 const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 
+interface KeyDeps {
+  readonly keyring: Keyring;
+  readonly publicUrl: string;
+  readonly database: Database;
+}
+
+type EvidenceKeys = ReturnType<typeof evidenceKeys>;
+
 /**
  * Our public keys, including retired ones: log and seal keys as a COSE key set (SCRAPI), issuer keys as a did:web
  * document, token and issuer keys as a JWK set (RFC 7517). Older clients find receipt keys in another place, too
  * (discovery-routes.ts).
  */
-export function keyRoutes(deps: { keyring: Keyring; publicUrl: string; database: Database }): Route[] {
-  const { keyring } = deps;
+export function keyRoutes(deps: KeyDeps): Route[] {
   const keys = evidenceKeys(deps);
+  return [...keySetRoutes(keys, deps.keyring), ...didRoutes(keys, deps.database)];
+}
+
+function keySetRoutes(keys: EvidenceKeys, keyring: Keyring): Route[] {
   return [
     route({
       method: 'GET',
@@ -56,6 +67,11 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string; database:
         headers: HEADERS,
       }),
     }),
+  ];
+}
+
+function didRoutes(keys: EvidenceKeys, database: Database): Route[] {
+  return [
     route({
       method: 'GET',
       path: DID_PATH,
@@ -82,7 +98,7 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string; database:
       params: z.object({ uuid: uuidSchema }),
       response: didDocumentSchema,
       handle: async ({ params }) => {
-        await readPublicTenancy(deps.database, params.uuid);
+        await readPublicTenancy(database, params.uuid);
         return { body: keys.issuerDocument(params.uuid), headers: HEADERS };
       },
     }),

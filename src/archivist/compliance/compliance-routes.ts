@@ -22,16 +22,18 @@ import {
 
 const byUuid = z.object({ uuid: uuidSchema });
 
+const POLICIES = '/archivist/v1/compliance_policies';
+const collection = { path: POLICIES, access: 'token', success: 200 } as const;
+const item = { path: `${POLICIES}/:uuid`, params: byUuid, access: 'token', success: 200 } as const;
+
 /** Compliance policies (docs/design/interface.md#compliance). */
 export function compliancePolicyRoutes(deps: CreateCompliancePolicyDeps & ReadCompliancePolicyDeps): Route[] {
   return [
     route({
+      ...collection,
       method: 'GET',
-      path: '/archivist/v1/compliance_policies',
       operationId: 'CompliancePolicies_ListCompliancePolicy',
       summary: 'List compliance policies, newest first',
-      access: 'token',
-      success: 200,
       codes: [206, 400, 401, 403, 404, 429],
       query: listQuerySchema(COMPLIANCE_POLICY_FILTERS, { values: { compliance_type: COMPLIANCE_TYPE_FILTERS } }),
       response: pageSchema('compliance_policies', shownPolicySchema),
@@ -41,8 +43,8 @@ export function compliancePolicyRoutes(deps: CreateCompliancePolicyDeps & ReadCo
       },
     }),
     route({
+      ...collection,
       method: 'POST',
-      path: '/archivist/v1/compliance_policies',
       operationId: 'CompliancePolicies_AddCompliancePolicy',
       summary: 'Create a compliance policy',
       example: {
@@ -52,34 +54,26 @@ export function compliancePolicyRoutes(deps: CreateCompliancePolicyDeps & ReadCo
         event_display_type: 'vcon_consent_accepted',
         time_period_seconds: '31536000',
       },
-      access: 'token',
-      success: 200,
       codes: [400, 401, 402, 403, 404, 413, 429],
       body: compliancePolicySchema,
       response: shownPolicySchema,
       handle: async ({ principal, body }) => ({ body: await createCompliancePolicy(deps, principal, body) }),
     }),
     route({
+      ...item,
       method: 'GET',
-      path: '/archivist/v1/compliance_policies/:uuid',
       operationId: 'CompliancePolicies_GetCompliancePolicy',
       summary: 'Read a compliance policy',
-      access: 'token',
-      success: 200,
       codes: [400, 401, 403, 404, 429],
-      params: byUuid,
       response: shownPolicySchema,
       handle: async ({ principal, params }) => ({ body: await readCompliancePolicy(deps, principal, params.uuid) }),
     }),
     route({
+      ...item,
       method: 'DELETE',
-      path: '/archivist/v1/compliance_policies/:uuid',
       operationId: 'CompliancePolicies_DeleteCompliancePolicy',
       summary: 'Delete a compliance policy and return it',
-      access: 'token',
-      success: 200,
       codes: [400, 401, 403, 404, 429],
-      params: byUuid,
       response: shownPolicySchema,
       handle: async ({ principal, params }) => ({ body: await deleteCompliancePolicy(deps, principal, params.uuid) }),
     }),

@@ -24,11 +24,17 @@ const item = {
   success: 200,
 } as const;
 
+type AccessPolicyDeps = WritePolicyDeps & { readonly pageTokens: PageTokens };
+
 /**
  * Access policies (docs/design/interface.md#access-policies). The routes for the assets that a policy matches are with
  * the assets.
  */
-export function accessPolicyRoutes(deps: WritePolicyDeps & { readonly pageTokens: PageTokens }): Route[] {
+export function accessPolicyRoutes(deps: AccessPolicyDeps): Route[] {
+  return [...collectionRoutes(deps), ...itemRoutes(deps)];
+}
+
+function collectionRoutes(deps: AccessPolicyDeps): Route[] {
   return [
     route({
       ...collection,
@@ -65,6 +71,11 @@ export function accessPolicyRoutes(deps: WritePolicyDeps & { readonly pageTokens
       response: accessPolicySchema,
       handle: async ({ principal, body }) => ({ body: await createAccessPolicy(deps, principal, body) }),
     }),
+  ];
+}
+
+function itemRoutes(deps: AccessPolicyDeps): Route[] {
+  return [
     route({
       ...item,
       method: 'GET',
