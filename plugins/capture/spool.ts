@@ -1,6 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { z } from 'zod';
 import { DiskFull, isNoSpace } from '../../src/platform/disk/disk-full.js';
 import type { DiskWatch } from '../../src/platform/disk/disk-watch.js';
 import { createFile, removeFile } from '../../src/platform/durable-file.js';
@@ -11,13 +8,13 @@ import { operationJobId } from '../operation/operation-job.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
 import type { Captured, CaptureOperation } from './capture-operation.js';
 import type { Ended } from './ended.js';
-import { setFileAside, spoolPath, waitingFiles } from './spool-folder.js';
+import { type SpoolDrain, startSpoolDrain } from './spool-drain.js';
+import { spoolPath, waitingFiles } from './spool-folder.js';
 
 const OWNER_ONLY = 0o600;
-const DRAIN_EVERY_MS = 1_000;
 
 /** Operations in files on this machine, until the queue can take them. */
-export interface Spool {
+export interface Spool extends SpoolDrain {
   /**
    * Resolves when the operation is on the local disk.
    * @throws {DiskFull} when the disk has no room; then no file is left
@@ -26,81 +23,15 @@ export interface Spool {
   keep(ended: Ended, window?: AnswerWindow): Promise<Captured>;
   /** Whether an operation waits. */
   isWaiting(): Promise<boolean>;
-  /**
-   * Resolves when every operation that waited is in the queue.
-   * @throws what the queue or the memory throws; then some of them still wait
-   */
-  drained(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** What a file must contain to be captured; the plugin wrote the rest itself. */
-const endedSchema = z.looseObject({
-  operation: z.looseObject({ name: z.string() }),
-  vcon: z.looseObject({ payload: z.string().regex(/^[0-9a-f]{64}$/) }),
-  method: z.string(),
-  observed: z.looseObject({ atMs: z.number(), sequence: z.string() }),
-});
-
-function readEnded(text: string): Ended | undefined {
-  try {
-    return endedSchema.parse(JSON.parse(text)) as unknown as Ended;
-  } catch {
-    return undefined;
-  }
 }
 
 /**
  * A folder with one file for each operation, named by the time of its capture. Files go to the queue in that order as
- * soon as it accepts them. A crash between queue and file sends one file twice, under the same id. A file that is not
- * an operation is set aside.
+ * soon as it accepts them.
  */
 export function openSpool(folder: string, capture: CaptureOperation, disk: DiskWatch, logger: Logger): Spool {
-  let closed = false;
-  let draining: Promise<void> = Promise.resolve();
-
-  async function drain(): Promise<void> {
-    for (const file of await waitingFiles(folder)) {
-      if (closed) return;
-      const path = join(folder, file);
-      const content = await readFile(path, 'utf8').catch((err: unknown) => unusable(file, err));
-      if (content === undefined) continue;
-      const ended = readEnded(content);
-      if (!ended) await unusable(file);
-      else if (await captured(file, ended)) await removeFile(path);
-    }
-  }
-
-  /** The files behind one that is of no use must not wait for it. */
-  async function unusable(file: string, err?: unknown): Promise<undefined> {
-    logger.error({ file, ...(err ? { err } : {}) }, 'a file of the spool is not an operation and is set aside');
-    await setFileAside(folder, file);
-  }
-
-  /** @returns false if the file was set aside @throws what the queue or the memory throws */
-  async function captured(file: string, ended: Ended): Promise<boolean> {
-    try {
-      await capture(ended);
-      return true;
-    } catch (error) {
-      if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
-      await unusable(file, error);
-      return false;
-    }
-  }
-
-  /** One after the other: a file that is created while the folder is drained is found by the next. */
-  function drainInTurn(): Promise<void> {
-    const drained = draining.then(drain);
-    draining = drained.catch(() => undefined);
-    return drained;
-  }
-
-  const timer = setInterval(() => {
-    drainInTurn().catch((error: unknown) => logger.warn({ err: error }, 'operations wait on the local disk'));
-  }, DRAIN_EVERY_MS);
-
   return {
+    ...startSpoolDrain(folder, capture, logger),
     async keep(ended, window = NO_HURRY) {
       const { operation, vcon, observed } = ended;
       const event = { subject: subjectOf(vcon), payload: vcon.payload };
@@ -119,11 +50,5 @@ export function openSpool(folder: string, capture: CaptureOperation, disk: DiskW
       return { job, ...event };
     },
     isWaiting: async () => (await waitingFiles(folder)).length > 0,
-    drained: drainInTurn,
-    async close() {
-      closed = true;
-      clearInterval(timer);
-      await draining;
-    },
   };
 }
