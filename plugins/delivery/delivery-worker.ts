@@ -18,19 +18,15 @@ const REMEMBERED_ASSETS = 50_000;
 /** A job whose worker crashed is retried regardless of how often that happens: a crash is not the event's fault. */
 const MAX_STALLED = 1_000_000;
 
-/** The service makes statements only for vCons. */
-const VCON = 'vcon://';
-
-function receiptOf({ subject, payload, tenancy }: OperationJob, event: string): ReceiptJob {
-  return { event, subject, payload, ...(tenancy ? { tenancy } : {}) };
-}
-
-/** Delivers captured operations until it is closed. A permanently refused one becomes a dead letter with its reason. */
-export function startDelivery(parts: {
-  readonly backend: QueueBackend;
-  readonly clients: ArchivistClients;
+/** Where it is said what became of an event. */
+interface DeliveryReport {
   readonly metrics: Pick<OperationMetrics, 'delivered' | 'retried' | 'dead'>;
   readonly logger: Logger;
+}
+
+interface DeliveryParts extends DeliveryReport {
+  readonly backend: QueueBackend;
+  readonly clients: ArchivistClients;
   readonly random: () => number;
   readonly clockIsWrong: () => boolean;
   readonly pace?: RetryPace;
@@ -40,19 +36,32 @@ export function startDelivery(parts: {
   readonly receipts?: boolean;
   /** Ids of jobs whose capture was refused: they are not delivered. */
   readonly withdrawn?: ReadonlySet<string>;
-}): { close(): Promise<void> } {
-  const {
-    backend,
-    clients,
-    metrics,
-    logger,
-    random,
-    clockIsWrong,
-    pace = RETRY_PACE,
-    bulk,
-    receipts,
-    withdrawn,
-  } = parts;
+}
+
+/** The service makes statements only for vCons. */
+const VCON = 'vcon://';
+
+function receiptOf({ subject, payload, tenancy }: OperationJob, event: string): ReceiptJob {
+  return { event, subject, payload, ...(tenancy ? { tenancy } : {}) };
+}
+
+/** Counts and logs why an event was not delivered. @returns what tells the queue whether to try again */
+function failure(job: Job, error: unknown, { metrics, logger }: DeliveryReport): unknown {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (error instanceof EventRefused) {
+    metrics.dead(job.name);
+    const { subject } = job.data as OperationJob;
+    logger.error({ job: job.id, subject, reason }, 'an event is a dead letter');
+    return new UnrecoverableError(reason);
+  }
+  metrics.retried(job.name);
+  logger.warn({ job: job.id, attempts: job.attemptsMade + 1, reason }, 'an event waits for delivery');
+  return error;
+}
+
+/** Delivers captured operations until it is closed. A permanently refused one becomes a dead letter with its reason. */
+export function startDelivery(parts: DeliveryParts): { close(): Promise<void> } {
+  const { backend, clients, metrics, random, clockIsWrong, pace = RETRY_PACE, bulk, receipts, withdrawn } = parts;
   const cache = new LRUCache<string, string>({ max: REMEMBERED_ASSETS });
 
   async function deliver(job: Job): Promise<string> {
@@ -68,15 +77,7 @@ export function startDelivery(parts: {
       metrics.delivered(job.name);
       return delivered;
     } catch (error) {
-      if (error instanceof EventRefused) {
-        metrics.dead(job.name);
-        logger.error({ job: job.id, subject: operation.subject, reason: error.message }, 'an event is a dead letter');
-        throw new UnrecoverableError(error.message);
-      }
-      metrics.retried(job.name);
-      const reason = error instanceof Error ? error.message : String(error);
-      logger.warn({ job: job.id, attempts: job.attemptsMade + 1, reason }, 'an event waits for delivery');
-      throw error;
+      throw failure(job, error, parts);
     }
   }
 
