@@ -1,5 +1,6 @@
 import type { Logger } from '../platform/logger.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { gatherNudges, type Nudge, type Nudged } from './gathered-nudges.js';
 import type { LogRef } from './log.js';
 
 const QUEUE = 'commit-log';
@@ -7,14 +8,6 @@ const QUEUE = 'commit-log';
 const DEBOUNCE_MS = 25;
 /** Jobs at once in this process: most of them wait for their log's turn, and a waiting caller's job must not wait for them. */
 const MOST_JOBS = 32;
-
-/** Why a log is nudged. */
-export interface Nudge {
-  /** A caller waits for the seal. */
-  readonly urgent: boolean;
-  /** How many entries began to wait, as far as the sender knows. */
-  readonly entries: number;
-}
 
 /**
  * Wakes the ledger: at once and in memory if it runs in this process, otherwise through the queue. Only a hint: the
@@ -33,46 +26,36 @@ interface CommitNudge {
 
 type Round = (log: LogRef, nudge: Nudge) => Promise<void>;
 
-/** Nudges of a log that go together. */
-type Nudged = Nudge & { readonly log: LogRef };
-
 /** A job of an earlier version names only the log. */
 function queued({ urgent = false, entries = 1 }: Partial<Nudge>): Nudge {
   return { urgent, entries };
 }
 
-function together(log: LogRef, earlier: Nudged | undefined, { urgent, entries }: Nudge): Nudged {
-  return { log, urgent: urgent || earlier?.urgent === true, entries: entries + (earlier?.entries ?? 0) };
+async function addJob(backend: QueueBackend, { log: { tenantId, logId }, urgent, entries }: Nudged): Promise<void> {
+  // A job of its own: it must not be dropped for one that pauses.
+  const id = urgent ? `urgent-${logId}` : logId;
+  await backend
+    .queue(QUEUE)
+    .add(
+      QUEUE,
+      { tenantId, logId, urgent, entries },
+      { deduplication: { id, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true },
+    );
 }
 
 export function createCommitNudge(backend: QueueBackend, logger: Logger): CommitNudge {
   const timers = new Map<string, NodeJS.Timeout>();
   /** Logs that were nudged in this turn of the event loop, or since their timer began. */
-  const nudged = new Map<string, Nudged>();
+  const nudged = gatherNudges();
   let turn: NodeJS.Immediate | undefined;
   let worker: ReturnType<QueueBackend['worker']> | undefined;
   let here: Round | undefined;
-
-  function enqueue({ log: { tenantId, logId }, urgent, entries }: Nudged): void {
-    // A job of its own: it must not be dropped for one that pauses.
-    const id = urgent ? `urgent-${logId}` : logId;
-    backend
-      .queue(QUEUE)
-      .add(
-        QUEUE,
-        { tenantId, logId, urgent, entries },
-        { deduplication: { id, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true },
-      )
-      .catch((error: unknown) => logger.warn({ err: error }, 'the queue accepts no jobs: the sweep does the work'));
-  }
 
   /** Entries that are accepted in the same turn of the event loop share one round; urgent rounds begin first. */
   function runSoon(round: Round): void {
     turn ??= setImmediate(() => {
       turn = undefined;
-      const all = [...nudged.values()].sort((one, other) => Number(other.urgent) - Number(one.urgent));
-      nudged.clear();
-      for (const each of all) void round(each.log, each);
+      for (const each of nudged.takeAll()) void round(each.log, each);
     });
   }
 
@@ -80,17 +63,19 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
     if (timers.has(log.logId)) return;
     const add = (): void => {
       timers.delete(log.logId);
-      const waiting = nudged.get(log.logId);
-      nudged.delete(log.logId);
+      const waiting = nudged.take(log);
       // A ledger that has begun in this process since then may have taken it.
-      if (waiting) enqueue(waiting);
+      if (!waiting) return;
+      addJob(backend, waiting).catch((error: unknown) =>
+        logger.warn({ err: error }, 'the queue accepts no jobs: the sweep does the work'),
+      );
     };
     timers.set(log.logId, setTimeout(add, DEBOUNCE_MS).unref());
   }
 
   return {
     nudge(log, nudge) {
-      nudged.set(log.logId, together(log, nudged.get(log.logId), nudge));
+      nudged.add(log, nudge);
       // A job would come back to this process, or to another one that is no closer to the rows.
       if (here) runSoon(here);
       else enqueueSoon(log);
@@ -105,7 +90,7 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
       for (const timer of timers.values()) clearTimeout(timer);
       timers.clear();
       if (turn) clearImmediate(turn);
-      nudged.clear();
+      nudged.takeAll();
       await worker?.close();
     },
   };

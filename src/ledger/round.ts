@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Ids } from '../platform/ids.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
-import { createCommitNudge, type Nudge } from './commit-nudge.js';
-import { findSuspectLogs } from './halted/find-suspect-logs.js';
+import { createCommitNudge } from './commit-nudge.js';
+import type { Nudge } from './gathered-nudges.js';
+import { suspectLogs } from './halted/suspect-logs.js';
 import type { Haste } from './haste.js';
 import { createIntakeCursors } from './intake-cursors.js';
 import type { LedgerContext } from './ledger-context.js';
-import type { LogRef, LogState } from './log.js';
+import type { LogRef } from './log.js';
 import { createMassifFiles } from './massif-files.js';
 import { createRepeat } from './repeat.js';
 import { createRoundQueue } from './round-queue.js';
@@ -57,6 +58,12 @@ export interface Ledger {
   lag(): Promise<LedgerLag>;
 }
 
+/** The name under which this process takes leases. */
+function holderOf({ database, ids }: LedgerDeps): string {
+  // Only one process can open the embedded database: a lease of an earlier start is dead and need not be waited for.
+  return database.engine === 'embedded PostgreSQL' ? 'embedded' : ids.uuid();
+}
+
 /** One round of one log, measured. */
 function measuredRounds(deps: LedgerDeps, holder: string): (log: LogRef) => Promise<boolean> {
   const { clock, metrics } = deps;
@@ -85,11 +92,12 @@ function measuredRounds(deps: LedgerDeps, holder: string): (log: LogRef) => Prom
 /** Creates the sequencers of all logs that this process comes to hold. */
 export function createLedger(deps: LedgerDeps): Ledger {
   const { database, clock, logger, metrics } = deps;
-  // Only one process can open the embedded database: a lease of an earlier start is dead and need not be waited for.
-  const holder = database.engine === 'embedded PostgreSQL' ? 'embedded' : deps.ids.uuid();
+  const holder = holderOf(deps);
   const nudges = createCommitNudge(deps.queueBackend, logger);
   const rounds = createRoundQueue(deps.parallelLogs, measuredRounds(deps, holder), () => performance.now());
   const sweep = createRepeat(() => SWEEP_MS, sweepOnce);
+  // What else waits for a log may take minutes, and neither the start nor the other logs wait for it.
+  const suspects = suspectLogs(deps, (log) => new Promise((ended) => void work(log, 'soon', 0, ended)));
 
   function pending(mostLogs: number): Promise<PendingWork> {
     return database.inTransaction('system reading', (tx) => pendingWork(tx, holder, mostLogs));
@@ -108,21 +116,9 @@ export function createLedger(deps: LedgerDeps): Ledger {
     ended?.();
   }
 
-  /** Logs that must be compared with the object store (again); undefined: all of them. */
-  let suspects: readonly LogState[] | undefined;
-
-  /**
-   * A round confirms each suspicion under the lease, and halts the log. One is enough: what else waits for a log may take
-   * minutes, and neither the start nor the other logs wait for it.
-   */
-  async function haltSuspects(): Promise<void> {
-    suspects = await findSuspectLogs(deps, suspects);
-    await Promise.all(suspects.map((log) => new Promise<void>((ended) => void work(log, 'soon', 0, ended))));
-  }
-
   async function sweepOnce(): Promise<void> {
     try {
-      if (suspects === undefined || suspects.length > 0) await haltSuspects();
+      await suspects.halt();
       const found = await pending(SWEEP_LOGS);
       // A log whose round runs may have no work any more, and is found again in a second if it has.
       for (const log of found.logs) if (!rounds.isRunning(log)) void work(log, 'soon');
@@ -136,9 +132,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
     nudge: (tenantId, logId, { urgent = false, entries = 1 } = {}) =>
       nudges.nudge({ tenantId, logId }, { urgent, entries }),
     async start() {
-      await haltSuspects().catch((error: unknown) =>
-        logger.error({ err: error }, 'the logs could not be compared with the object store; the sweep tries again'),
-      );
+      await suspects
+        .halt()
+        .catch((error: unknown) =>
+          logger.error({ err: error }, 'the logs could not be compared with the object store; the sweep tries again'),
+        );
       await nudges.listen((log, { urgent, entries }) => work(log, urgent ? 'urgent' : 'paced', entries));
       sweep.start();
     },

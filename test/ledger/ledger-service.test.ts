@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createCommitNudge, type Nudge } from '../../src/ledger/commit-nudge.js';
+import { createCommitNudge } from '../../src/ledger/commit-nudge.js';
+import type { Nudge } from '../../src/ledger/gathered-nudges.js';
 import { insertIntake, insertNewIntake } from '../../src/ledger/intake-store.js';
 import type { LogRef } from '../../src/ledger/log.js';
 import { createLedger, type Ledger } from '../../src/ledger/round.js';
