@@ -1,15 +1,13 @@
 import { access, constants, mkdir } from 'node:fs/promises';
-import { uptime } from 'node:os';
 import { leafSource } from '../archivist/leaf-source.js';
 import { statementSource } from '../archivist/statement-source.js';
-import { EPOCH_END_MS } from '../core/massif/idtimestamp.js';
 import { issuerDid } from '../core/statement/issuer-did.js';
 import { type ActTurns, createActTurns } from '../iam/security/act-turns.js';
 import { openRefusedActs, type RefusedActs } from '../iam/security/refused-acts.js';
 import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
 import { createLedger, type Ledger } from '../ledger/round.js';
 import { type Clock, systemClock } from '../platform/clock.js';
-import { type ClockWatch, createClockWatch } from '../platform/clock-watch.js';
+import type { ClockWatch } from '../platform/clock-watch.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import { watchedObjectStore } from '../platform/disk/watched-object-store.js';
@@ -25,6 +23,7 @@ import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
 import { openAnnouncements } from '../platform/postgres/open-announcements.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
+import type { PooledDatabase } from '../platform/postgres/pooled-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { timedObjectStore } from '../platform/timed-object-store.js';
@@ -33,7 +32,7 @@ import type { LedgerReport } from './ledger-report.js';
 import type { openLedgerThread } from './ledger-thread.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { type OpenDeployment, openDeployment } from './open-deployment.js';
-import { watchClock } from './watch-clock.js';
+import { serviceClock, watchClock } from './watch-clock.js';
 import { watchDisks } from './watch-disks.js';
 import { watchKeys } from './watch-keys.js';
 
@@ -81,16 +80,7 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
   const ids = createIds(clock);
   await explained('DATA_DIR cannot be used', prepareFolder(config.dataDir));
   const metrics = createMetrics();
-  const clockWatch = createClockWatch({
-    clock,
-    uptimeMs: () => uptime() * 1_000,
-    monotonicMs: () => performance.now(),
-    endMs: EPOCH_END_MS,
-    other: "the database's",
-    meanwhile: 'nothing is accepted or signed',
-    logger,
-    changed: metrics.clockCompared,
-  });
+  const clockWatch = serviceClock(clock, logger, metrics.clockCompared);
   const outside = createOutsideCalls({
     now: () => clock.now(),
     logger,
@@ -113,9 +103,7 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
   // Before anything is made: the first start signs the key manifest and dates the first rows.
   const watchedClock = await watchClock({ database, clock, clockWatch, logger });
   closers.push(() => watchedClock.close());
-  const queueBackend = config.redisUrl
-    ? await openRedisQueues(config.redisUrl, logger)
-    : postgresQueues(database, logger);
+  const queueBackend = await openQueues(config, database, logger);
   queues = queueBackend;
   closers.push(() => queueBackend.close());
   await explained('KEYS_DIR cannot be used', prepareFolder(config.keysDir));
@@ -141,6 +129,14 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
     actTurns: createActTurns(),
     open: await openDeployment({ config, database, clock: clockWatch.right, ids, keys, objectStore }),
   };
+}
+
+async function openQueues(
+  { redisUrl }: Pick<BaseSettings, 'redisUrl'>,
+  database: PooledDatabase,
+  logger: Logger,
+): Promise<QueueBackend> {
+  return redisUrl ? openRedisQueues(redisUrl, logger) : postgresQueues(database, logger);
 }
 
 /** Creates the folder if it does not exist. @throws when it is not writable */

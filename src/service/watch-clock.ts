@@ -1,11 +1,31 @@
+import { uptime } from 'node:os';
+import { EPOCH_END_MS } from '../core/massif/idtimestamp.js';
 import { lastSealedMs } from '../ledger/last-sealed-store.js';
 import type { Clock } from '../platform/clock.js';
-import type { ClockWatch } from '../platform/clock-watch.js';
+import { type ClockWatch, createClockWatch } from '../platform/clock-watch.js';
 import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 import { databaseTime } from '../platform/postgres/database-time-store.js';
 
 const COMPARE_MS = 5_000;
+
+/** Returns the watch over the clock of a service; it is not compared with the database's yet. */
+export function serviceClock(
+  clock: Clock,
+  logger: Logger,
+  changed: Parameters<typeof createClockWatch>[0]['changed'],
+): ClockWatch {
+  return createClockWatch({
+    clock,
+    uptimeMs: () => uptime() * 1_000,
+    monotonicMs: () => performance.now(),
+    endMs: EPOCH_END_MS,
+    other: "the database's",
+    meanwhile: 'nothing is accepted or signed',
+    logger,
+    changed,
+  });
+}
 
 /** Compares the clock with the last seals now, and with the database's clock now and every few seconds. */
 export async function watchClock(parts: {

@@ -7,6 +7,7 @@ import { manifestRowFaults, manifestRows } from '../platform/keys/manifest/manif
 import type { OpenKeyring } from '../platform/keys/open-keyring.js';
 import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { Logger } from '../platform/logger.js';
+import { looksInTurn } from '../platform/looks-in-turn.js';
 import type { Database } from '../platform/postgres/database.js';
 
 const EVERY_MS = 2_000;
@@ -47,11 +48,10 @@ export function watchKeys(deps: {
   const { database, manifests, keyring, logger } = deps;
   const { deploymentTenancy } = deps.deployment;
   const processId = deps.ids.uuid();
-  let lookedAt = 0;
-  let looks = 0;
-  let looking: Promise<void> | undefined;
+  const tell = faultTeller(deps);
+  const looks = looksInTurn(look, deps.clock, AT_MOST_EVERY_MS);
+  let looked = 0;
   let rowFaults: readonly string[] = [];
-  let told = '';
 
   const faults = () => [...manifests.faults, ...rowFaults];
 
@@ -63,57 +63,39 @@ export function watchKeys(deps: {
     rowFaults = manifestRowFaults(manifests.current.manifest, rows);
   }
 
-  function tell(): void {
-    const all = faults();
-    deps.found?.(all.length);
-    const text = all.join('; ');
-    if (text !== '' && text !== told) logger.error({ faults: all }, 'the database and the key manifest disagree');
-    told = text;
-  }
-
   async function look(): Promise<void> {
-    const thorough = looks % THOROUGH_EVERY === 0;
-    looks += 1;
+    const thorough = looked % THOROUGH_EVERY === 0;
+    looked += 1;
     const changed = await manifests.refresh(thorough);
     if (changed) await keyring.adopt(manifestRows(manifests.current.manifest));
     // After the keyring has adopted it: other processes rely on this record.
     if (changed || thorough) await compare();
-    tell();
-  }
-
-  async function lookAfter(before: Promise<void> | undefined): Promise<void> {
-    await before?.catch(() => undefined);
-    await look();
-  }
-
-  function begin(): Promise<void> {
-    const begun = lookAfter(looking).finally(() => {
-      if (looking === begun) looking = undefined;
-    });
-    looking = begun;
-    return begun;
-  }
-
-  function refresh(): Promise<void> {
-    if (looking) return looking;
-    const now = deps.clock.now();
-    if (Math.abs(now - lookedAt) < AT_MOST_EVERY_MS) return Promise.resolve();
-    lookedAt = now;
-    return begin();
+    tell(faults());
   }
 
   const failed = (error: unknown) => logger.warn({ err: error }, 'could not read the keys');
-  const timer = setInterval(() => begin().catch(failed), EVERY_MS);
+  const timer = setInterval(() => looks.now().catch(failed), EVERY_MS);
   timer.unref();
-  begin().catch(failed);
+  looks.now().catch(failed);
   return {
-    refresh,
-    adoptNow: begin,
+    refresh: looks.soon,
+    adoptNow: looks.now,
     faults,
     async close() {
       clearInterval(timer);
-      await looking?.catch(() => undefined);
+      await looks.ended();
       await database.inTransaction('system', (tx) => removeKeyFollower(tx, deploymentTenancy, processId)).catch(failed);
     },
+  };
+}
+
+/** Returns a function that reports the faults there are, and logs them when they are not those of the last time. */
+function faultTeller(deps: { readonly logger: Logger; readonly found?: (faults: number) => void }) {
+  let told = '';
+  return (faults: readonly string[]): void => {
+    deps.found?.(faults.length);
+    const text = faults.join('; ');
+    if (text !== '' && text !== told) deps.logger.error({ faults }, 'the database and the key manifest disagree');
+    told = text;
   };
 }
