@@ -25,6 +25,7 @@ import { type AuditState, openAuditState, UnusableAuditState } from '../service/
 import { type AuditThreads, canStartAuditThreads, startAuditThreads } from '../service/audit-threads.js';
 import { type Config, ConfigError, parseConfig } from '../service/config/config.js';
 import { type AuditFault, type AuditReport, auditReport, auditReportLines } from './audit-report.js';
+import { collect } from './collect.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { readInput } from './read-input.js';
@@ -45,10 +46,6 @@ interface AuditOptions {
 const EXIT_FAULTS = 1;
 const LOGS_AT_ONCE = 3;
 const MOST_THREADS = 64;
-
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, value];
-}
 
 async function deploymentOf(database: Database): Promise<Deployment> {
   const deployment = await database.inTransaction('system', findDeployment);

@@ -7,6 +7,7 @@ import { ConfigError, parseConfig } from '../service/config/config.js';
 import { openDatabaseSource } from './backup/database-source.js';
 import { type MadeCopy, makeCopy } from './backup/make-copy.js';
 import { recipientsIn } from './backup/sealed-secrets.js';
+import { collect } from './collect.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { OperatorRefused } from './operator-client.js';
@@ -21,10 +22,6 @@ interface BackupOptions {
 }
 
 const EXIT_NOT_DONE = 1;
-
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, value];
-}
 
 async function recipientsOf(options: BackupOptions): Promise<readonly string[] | undefined> {
   const given = [...(options.recipient ?? [])];

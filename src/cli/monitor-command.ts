@@ -8,6 +8,7 @@ import { UsageError } from '../core/evidence/usage-error.js';
 import type { TrustedKeyManifest } from '../core/keys/verify-key-manifests.js';
 import { decodeVkey } from '../core/tlog/signed-note.js';
 import { lockFolder } from '../platform/postgres/folder-lock.js';
+import { collect } from './collect.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { fetchFile, LogUnreachable } from './monitor/fetch-file.js';
@@ -39,10 +40,6 @@ type Outcome = 'well' | 'unseen' | 'outdated' | 'alarm';
 
 const EXIT_ALARM = 1;
 const HOUR_MS = 3_600_000;
-
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, value];
-}
 
 /** Reads a verifier key, given as text or as a file. */
 async function verifierKey(given: string) {

@@ -11,6 +11,7 @@ import {
   verifyEvidence,
 } from '../core/evidence/verify-evidence.js';
 import { type Outcome, VERDICT_SCHEMA, verdictDocument } from '../core/verify/verdict.js';
+import { collect } from './collect.js';
 import { readEvidence } from './evidence-file.js';
 import { examples } from './help-examples.js';
 import { rememberManifest } from './manifest-state.js';
@@ -18,8 +19,9 @@ import { givenManifests, publishedManifests } from './published-manifest.js';
 import { readPublished } from './read-published.js';
 import { rootThumbprint } from './root-option.js';
 import { giveNoVerdict, jsonLines, type Terminal } from './terminal.js';
+import { addTrustOptions, type TrustOptions } from './trust-options.js';
 import { verdictLines } from './verdict-text.js';
-import { givenTrust, type TrustOptions } from './verify-trust.js';
+import { givenTrust } from './verify-trust.js';
 
 interface VerifyOptions extends TrustOptions {
   readonly root?: string;
@@ -91,10 +93,6 @@ async function verifyWith(
     : verifyEvidence(given.files, trust, progress);
 }
 
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, value];
-}
-
 /** What `--json` prints when nothing could be checked (docs/formats/verdict.md). */
 function unreadable(error: unknown): object {
   const files = error instanceof NotEvidence ? error.files : [];
@@ -107,7 +105,7 @@ function unreadable(error: unknown): object {
  * command line is invalid, the files are not evidence, or the check itself failed; 3: a piece of evidence is unproven.
  */
 export function addVerifyCommand(program: Command, terminal: Terminal): void {
-  program
+  const command = program
     .command('verify')
     .description(
       'check evidence offline, with only the keys that you give. Exit status: 0 verified, 1 refused, 2 not evidence or unreadable, 3 incomplete (nothing is false, but something is unproven)',
@@ -121,31 +119,8 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
       'trust the keys of the key manifest that the root key of this fingerprint signed; no other key option is needed',
     )
     .option('--manifest <file>', 'a key manifest, if the evidence contains none; repeatable', collect)
-    .option('--state <folder>', 'remember the newest key manifest in this folder, and refuse older ones')
-    .option('--log-keys <file>', 'keys of the logs: COSE key set, JWK set or did.json; repeatable', collect)
-    .option('--issuer-keys <file>', 'keys of the statement’s issuer, in the same forms or as PEM; repeatable', collect)
-    .option(
-      '--issuer <name>',
-      'accept only statements and events of this issuer; the keys do not identify it. Repeatable, for a service that has moved',
-      (name: string, before: readonly string[] = []) => [...before, name.trim()],
-    )
-    .option(
-      '--ca <pem>',
-      'certificate authorities that may certify (x5chain) the signer of a statement; repeatable',
-      collect,
-    )
-    .option('--at <time>', 'when these certificates must be valid, unless a log proves the time; default now')
-    .option('--log-issuer <name>', 'accept only receipts and seals of this log operator')
-    .option('--statement-log <name>', 'accept only receipts of this statement log')
-    .option('--tenancy-log <name>', 'accept only receipts and seals of this tenancy log')
-    .option(
-      '--witness <vkey>',
-      'key of a witness (name+hash+key), to check the cosignatures of a bundle; repeatable',
-      collect,
-    )
-    .option('--witness-quorum <n>', 'how many of these witnesses must have cosigned; default all')
-    .option('--witnessed-log <name>', 'accept only checkpoints of this public statement log')
-    .option('--statement-only', 'check a statement without its vCon')
+    .option('--state <folder>', 'remember the newest key manifest in this folder, and refuse older ones');
+  addTrustOptions(command)
     .option('--json', 'print one JSON document (docs/formats/verdict.md)')
     .addHelpText(
       'after',

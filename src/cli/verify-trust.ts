@@ -10,21 +10,8 @@ import { nativeSha256 } from '../platform/native-sha256.js';
 import { readBundlePage } from '../service/built-pages.js';
 import { certificateTime, certificateTrust } from './certificate-trust.js';
 import { readKeyFiles } from './key-files.js';
-import { namedWitnesses, type WitnessOptions } from './witness-options.js';
-
-/** The options of `verify` that say what is trusted and expected. */
-export interface TrustOptions extends WitnessOptions {
-  readonly logKeys?: readonly string[];
-  readonly issuerKeys?: readonly string[];
-  readonly issuer?: readonly string[];
-  readonly ca?: readonly string[];
-  readonly at?: string;
-  readonly logIssuer?: string;
-  readonly statementLog?: string;
-  readonly tenancyLog?: string;
-  readonly witnessedLog?: string;
-  readonly statementOnly?: boolean;
-}
+import type { TrustOptions } from './trust-options.js';
+import { namedWitnesses } from './witness-options.js';
 
 const TENANCY = /^(?:ten(?:ancies|ant)\/)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
