@@ -1,5 +1,6 @@
-import { useId, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { ApiLink } from './act-view.js';
+import { Choice } from './choice.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
 import { EvidenceText } from './evidence-text.js';
@@ -25,7 +26,6 @@ interface AuditProps extends PlaceLink {
 
 /** The security audit of the tenancy, newest first. */
 export function AuditView({ outcome, onGo }: AuditProps) {
-  const id = useId();
   const query = outcome === '' ? '' : `?${new URLSearchParams([['outcome', outcome]])}`;
   const path = `/archivist/v1/security_events${query}`;
   const { value, fault, reload } = useLoaded(() => readList(readJson, path, 'security_events', MOST), [path]);
@@ -35,13 +35,16 @@ export function AuditView({ outcome, onGo }: AuditProps) {
     onGo(String(new URLSearchParams([['view', 'audit'], ...(chosen === '' ? [] : [['outcome', chosen]])])));
   return (
     <>
-      <div class="field inline">
-        <label for={id}>{TEXTS.show}</label>
-        <select id={id} value={outcome} onChange={(event) => choose(event.currentTarget.value)}>
-          <option value="">{TEXTS.all}</option>
-          <option value="failure">{TEXTS.failures}</option>
-        </select>
-      </div>
+      <Choice
+        label={TEXTS.show}
+        value={outcome}
+        options={[
+          ['', TEXTS.all],
+          ['failure', TEXTS.failures],
+        ]}
+        isInline
+        onChoose={choose}
+      />
       <section class="part">
         <h2>{TEXTS.list}</h2>
         {!value && <p role="status">{CONSOLE_TEXTS.loading}</p>}

@@ -1,4 +1,5 @@
-import { useId, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { Choice } from './choice.js';
 import { type CheckedAsset, outstandingAt, type Policy } from './compliance.js';
 import { CONSOLE_TEXTS, countText } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
@@ -45,21 +46,26 @@ function countAlso(
   return { assets: assets.length, failing };
 }
 
-/** How many assets were outstanding at the end of each step, as a table with bars. */
-export function ComplianceOverTime({ assets, policies, nowMs, file }: OverTimeProps) {
-  const id = useId();
-  const [step, setStep] = useState<Step>('day');
-  // The attributes of an asset are known as they are now, so that policies about them have no past here.
-  const followed = policies.filter(({ compliance_type: type }) => type !== 'COMPLIANCE_RICHNESS');
+/** The end of a step, and how many assets were outstanding then. */
+interface Outstanding {
+  readonly endMs: number;
+  readonly count: number;
+}
+
+/** Counts for each step only the assets that were added since. */
+function useOutstanding({ assets, policies, nowMs }: Omit<OverTimeProps, 'file'>, step: Step): readonly Outstanding[] {
   const counted = useMemo(() => new Map<Step, Counted>(), []);
-  const rows = useMemo(() => {
+  return useMemo(() => {
     const ends = endsOf(step, nowMs);
-    const all = countAlso(counted.get(step), { assets, policies: followed }, ends);
+    const all = countAlso(counted.get(step), { assets, policies }, ends);
     counted.set(step, all);
     return ends.map((endMs, at) => ({ endMs, count: all.failing[at]! }));
   }, [assets, step]);
+}
+
+function columnsFor(rows: readonly Outstanding[]): Column<Outstanding>[] {
   const most = Math.max(1, ...rows.map(({ count }) => count));
-  const columns: Column<(typeof rows)[number]>[] = [
+  return [
     {
       title: TEXTS.until,
       text: ({ endMs }) => new Date(endMs).toISOString(),
@@ -78,6 +84,14 @@ export function ComplianceOverTime({ assets, policies, nowMs, file }: OverTimePr
       ),
     },
   ];
+}
+
+/** How many assets were outstanding at the end of each step, as a table with bars. */
+export function ComplianceOverTime({ assets, policies, nowMs, file }: OverTimeProps) {
+  const [step, setStep] = useState<Step>('day');
+  // The attributes of an asset are known as they are now, so that policies about them have no past here.
+  const followed = policies.filter(({ compliance_type: type }) => type !== 'COMPLIANCE_RICHNESS');
+  const rows = useOutstanding({ assets, policies: followed, nowMs }, step);
   return (
     <section class="part">
       <h2>{TEXTS.overTime}</h2>
@@ -87,19 +101,16 @@ export function ComplianceOverTime({ assets, policies, nowMs, file }: OverTimePr
         <>
           <p class="hint">{TEXTS.overTimeHelp}</p>
           {followed.length < policies.length && <p class="hint">{TEXTS.leftOut}</p>}
-          <div class="field inline">
-            <label for={id}>{TEXTS.step}</label>
-            <select id={id} value={step} onChange={(event) => setStep(event.currentTarget.value as Step)}>
-              {Object.entries(TEXTS.steps).map(([name, text]) => (
-                <option key={name} value={name}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          </div>
+          <Choice
+            label={TEXTS.step}
+            value={step}
+            options={Object.entries(TEXTS.steps) as [Step, string][]}
+            isInline
+            onChoose={(chosen) => setStep(chosen)}
+          />
           <DataTable
             caption={TEXTS.overTime}
-            columns={columns}
+            columns={columnsFor(rows)}
             rows={rows}
             keyOf={({ endMs }) => String(endMs)}
             file={file}

@@ -1,5 +1,6 @@
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { parseRichnessAssertions } from '../archivist/compliance/richness-assertion.js';
+import { Choice } from './choice.js';
 import { type AssetVerdict, inOrder, type Judged, type Policy } from './compliance.js';
 import { ComplianceOverTime } from './compliance-over-time.js';
 import { ComplianceProgress } from './compliance-progress.js';
@@ -158,7 +159,6 @@ interface VerdictsProps extends PlaceLink {
 }
 
 function Verdicts({ judged, soFar, onGo }: VerdictsProps) {
-  const id = useId();
   const [isAll, setAll] = useState(false);
   const all = inOrder(judged.flatMap(({ verdicts }) => verdicts));
   const rows = isAll ? all : failures(all);
@@ -187,17 +187,16 @@ function Verdicts({ judged, soFar, onGo }: VerdictsProps) {
   ];
   return (
     <>
-      <div class="field inline">
-        <label for={id}>{TEXTS.show}</label>
-        <select
-          id={id}
-          value={isAll ? 'all' : 'open'}
-          onChange={(event) => setAll(event.currentTarget.value === 'all')}
-        >
-          <option value="open">{TEXTS.onlyOutstanding}</option>
-          <option value="all">{TEXTS.everything}</option>
-        </select>
-      </div>
+      <Choice
+        label={TEXTS.show}
+        value={isAll ? 'all' : 'open'}
+        options={[
+          ['open', TEXTS.onlyOutstanding],
+          ['all', TEXTS.everything],
+        ]}
+        isInline
+        onChoose={(chosen) => setAll(chosen === 'all')}
+      />
       <DataTable
         caption={isAll ? TEXTS.everything : TEXTS.onlyOutstanding}
         columns={columns}

@@ -1,4 +1,5 @@
 import { useId, useState } from 'preact/hooks';
+import { Choice } from './choice.js';
 import { namesIn } from './conserver-names.js';
 import { CONSOLE_TEXTS, STATUS_NAMES } from './console-texts.js';
 import type { RecordedEvent } from './recorded-event.js';
@@ -24,14 +25,14 @@ export function FindFilters({ query, found, onQuery }: FiltersProps) {
         <Choice
           label={CONSOLE_TEXTS.operation}
           value={query.operation}
-          names={TEXTS.operationNames}
-          onValue={(operation) => change({ operation })}
+          options={optionsOf(query.operation, TEXTS.operationNames)}
+          onChoose={(operation) => change({ operation })}
         />
         <Choice
           label={CONSOLE_TEXTS.status}
           value={query.status}
-          names={STATUS_NAMES}
-          onValue={(status) => change({ status })}
+          options={optionsOf(query.status, STATUS_NAMES)}
+          onChoose={(status) => change({ status })}
         />
         <Day label={CONSOLE_TEXTS.since} value={query.since} onValue={(since) => change({ since })} />
         <Day label={CONSOLE_TEXTS.until} value={query.until} onValue={(until) => change({ until })} />
@@ -59,28 +60,15 @@ export function FindFilters({ query, found, onQuery }: FiltersProps) {
   );
 }
 
+/** All, then what the query has although it has no name, then what has one. */
+function optionsOf(value: string, names: Readonly<Record<string, string>>): [string, string][] {
+  return [['', CONSOLE_TEXTS.all], ...Object.entries({ ...(value === '' ? {} : { [value]: value }), ...names })];
+}
+
 interface ControlProps {
   readonly label: string;
   readonly value: string;
   onValue(value: string): void;
-}
-
-function Choice({ label, value, names, onValue }: ControlProps & { readonly names: Readonly<Record<string, string>> }) {
-  const id = useId();
-  const options = Object.entries({ ...(value === '' ? {} : { [value]: value }), ...names });
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-        <option value="">{CONSOLE_TEXTS.all}</option>
-        {options.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
 }
 
 function Name({ label, value, offered, onValue }: ControlProps & { readonly offered: readonly string[] }) {

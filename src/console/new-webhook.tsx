@@ -1,5 +1,6 @@
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { TextField } from './act-view.js';
+import { Choice } from './choice.js';
 import { type Json, textOf } from './json-members.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { sendJson } from './session-reader.js';
@@ -17,13 +18,10 @@ interface NewWebhookProps {
 
 /** The form for a webhook. */
 export function NewWebhook({ act, applications, onMade }: NewWebhookProps) {
-  const id = useId();
   const [name, setName] = useState('');
   const [address, setAddress] = useState('');
   const [application, setApplication] = useState('');
   const [types, setTypes] = useState<readonly string[]>([]);
-  const choose = (type: string, isChosen: boolean) =>
-    setTypes(TYPES.filter((each) => (each === type ? isChosen : types.includes(each))));
   const create = (event: Event) => {
     event.preventDefault();
     act.run(async () => {
@@ -40,48 +38,53 @@ export function NewWebhook({ act, applications, onMade }: NewWebhookProps) {
       <h2>{TEXTS.add}</h2>
       <TextField label={TEXTS.name} value={name} isRequired onText={setName} />
       <TextField label={TEXTS.address} help={TEXTS.addressHelp} value={address} isRequired onText={setAddress} />
-      <div class="field">
-        <label for={id}>{TEXTS.application}</label>
-        <select
-          id={id}
-          value={application}
-          required
-          aria-describedby={`${id}-help`}
-          onChange={(event) => setApplication(event.currentTarget.value)}
-        >
-          <option value="">{OPERATOR_TEXTS.access.choose}</option>
-          {applications.map((each) => (
-            <option key={textOf(each['identity'])} value={textOf(each['identity'])}>
-              {textOf(each['display_name'])}
-            </option>
-          ))}
-        </select>
-        <p id={`${id}-help`} class="hint">
-          {TEXTS.applicationHelp}
-        </p>
-      </div>
-      <fieldset>
-        <legend>{TEXTS.tells}</legend>
-        {TYPES.map((type, at) => (
-          <div key={type}>
-            <label class="check">
-              <input
-                // The browser points at the first box.
-                ref={(box) => box?.setCustomValidity(at === 0 && types.length === 0 ? TEXTS.nothingToTell : '')}
-                type="checkbox"
-                checked={types.includes(type)}
-                onChange={(event) => choose(type, event.currentTarget.checked)}
-              />{' '}
-              {TEXTS.types[type]}
-            </label>
-          </div>
-        ))}
-      </fieldset>
+      <Choice
+        label={TEXTS.application}
+        help={TEXTS.applicationHelp}
+        value={application}
+        options={[
+          ['', OPERATOR_TEXTS.access.choose],
+          ...applications.map(({ identity, display_name: name }) => [textOf(identity), textOf(name)] as const),
+        ]}
+        isRequired
+        onChoose={setApplication}
+      />
+      <ToldTypes types={types} onTypes={setTypes} />
       <p class="choose">
         <button type="submit" class="primary" aria-disabled={act.isBusy}>
           {TEXTS.create}
         </button>
       </p>
     </form>
+  );
+}
+
+interface TypesProps {
+  readonly types: readonly string[];
+  onTypes(types: readonly string[]): void;
+}
+
+/** What the webhook tells; the form is not submitted without any. */
+function ToldTypes({ types, onTypes }: TypesProps) {
+  const choose = (type: string, isChosen: boolean) =>
+    onTypes(TYPES.filter((each) => (each === type ? isChosen : types.includes(each))));
+  return (
+    <fieldset>
+      <legend>{TEXTS.tells}</legend>
+      {TYPES.map((type, at) => (
+        <div key={type}>
+          <label class="check">
+            <input
+              // The browser points at the first box.
+              ref={(box) => box?.setCustomValidity(at === 0 && types.length === 0 ? TEXTS.nothingToTell : '')}
+              type="checkbox"
+              checked={types.includes(type)}
+              onChange={(event) => choose(type, event.currentTarget.checked)}
+            />{' '}
+            {TEXTS.types[type]}
+          </label>
+        </div>
+      ))}
+    </fieldset>
   );
 }

@@ -1,5 +1,6 @@
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { TextField } from './act-view.js';
+import { Choice } from './choice.js';
 import { EvidenceText } from './evidence-text.js';
 import { type Json, memberOf, textOf } from './json-members.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
@@ -37,7 +38,6 @@ interface TrialProps {
 
 /** What a policy would give to a person or an organisation, over the assets that there are. */
 export function PolicyTrial({ body, organisations }: TrialProps) {
-  const id = useId();
   const { value } = useLoaded(readScene, []);
   const [chosen, setChosen] = useState('');
   const [groups, setGroups] = useState('');
@@ -50,17 +50,17 @@ export function PolicyTrial({ body, organisations }: TrialProps) {
       <h3>{TEXTS.tryTitle}</h3>
       <p class="hint">{TEXTS.tryHelp}</p>
       <div class="filters">
-        <div class="field">
-          <label for={id}>{TEXTS.person}</label>
-          <select id={id} value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-            <option value="">{TEXTS.choose}</option>
-            {choices.map((person) => (
-              <option key={textOf(person['identity'])} value={textOf(person['identity'])}>
-                {textOf(person['display_name']) || textOf(person['email'])}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Choice
+          label={TEXTS.person}
+          value={chosen}
+          options={[
+            ['', TEXTS.choose],
+            ...choices.map(
+              ({ identity, display_name: name, email }) => [textOf(identity), textOf(name) || textOf(email)] as const,
+            ),
+          ]}
+          onChoose={setChosen}
+        />
         {isMember && <TextField label={TEXTS.groups} value={groups} onText={setGroups} />}
       </div>
       <div aria-live="polite">

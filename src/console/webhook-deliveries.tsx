@@ -1,5 +1,6 @@
 import { useId, useState } from 'preact/hooks';
 import { ActResult } from './act-view.js';
+import { Choice } from './choice.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
 import { EvidenceText } from './evidence-text.js';
@@ -64,20 +65,17 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Json }) {
         <EvidenceText text={TEXTS.deliveriesOf(textOf(webhook['display_name']))} />
       </h2>
       <p class="hint">{TEXTS.deliveriesHelp}</p>
-      <div class="field inline">
-        <label for={id}>{TEXTS.status}</label>
-        <select id={id} value={status} onChange={(event) => setStatus(event.currentTarget.value)}>
-          <option value="">{TEXTS.all}</option>
-          {Object.entries(TEXTS.statuses).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
+      <Choice
+        label={TEXTS.status}
+        value={status}
+        options={[['', TEXTS.all], ...Object.entries(TEXTS.statuses)]}
+        isInline
+        onChoose={setStatus}
+      >
         <button type="button" onClick={reload}>
           {TEXTS.again}
         </button>
-      </div>
+      </Choice>
       <ActResult act={act} />
       {fault && <NoAnswer why={fault.message} onAgain={reload} />}
       {!value && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
