@@ -44,8 +44,6 @@ export function AccessView() {
   }, [edited]);
   if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
-  const named = organisationNames(value.organisations);
-  const rows = rowNames(value.items, ({ display_name: name }) => textOf(name));
   const save = (body: PolicyBody) =>
     act.run(async () => {
       const path = edited?.identity === undefined ? POLICIES : `${IAM}/${edited.identity}`;
@@ -73,36 +71,48 @@ export function AccessView() {
           </button>
         </p>
       )}
-      <section class="part">
-        <h2>{TEXTS.list}</h2>
-        {value.items.length === 0 && <p class="hint">{TEXTS.none}</p>}
-        {!value.isWhole && <p class="hint">{OPERATOR_TEXTS.more(MOST)}</p>}
-        <ul class="timeline">
-          {value.items.map((policy) => (
-            <Policy
-              key={textOf(policy['identity'])}
-              policy={policy}
-              row={rows.get(policy) ?? ''}
-              organisations={named}
-              act={act}
-              onEdit={setEdited}
-              onDone={reload}
-            />
-          ))}
-        </ul>
-      </section>
+      <PolicyList found={value} act={act} onEdit={setEdited} onDone={reload} />
       <ApiLink />
     </>
   );
 }
 
-interface PolicyProps {
-  readonly policy: Json;
-  readonly row: string;
-  readonly organisations: Organisations;
+interface ListProps {
+  readonly found: Awaited<ReturnType<typeof readPolicies>>;
   readonly act: Act;
   onEdit(edited: Edited): void;
   onDone(): void;
+}
+
+function PolicyList({ found: { items, isWhole, organisations }, act, onEdit, onDone }: ListProps) {
+  const named = organisationNames(organisations);
+  const rows = rowNames(items, ({ display_name: name }) => textOf(name));
+  return (
+    <section class="part">
+      <h2>{TEXTS.list}</h2>
+      {items.length === 0 && <p class="hint">{TEXTS.none}</p>}
+      {!isWhole && <p class="hint">{OPERATOR_TEXTS.more(MOST)}</p>}
+      <ul class="timeline">
+        {items.map((policy) => (
+          <Policy
+            key={textOf(policy['identity'])}
+            policy={policy}
+            row={rows.get(policy) ?? ''}
+            organisations={named}
+            act={act}
+            onEdit={onEdit}
+            onDone={onDone}
+          />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface PolicyProps extends Omit<ListProps, 'found'> {
+  readonly policy: Json;
+  readonly row: string;
+  readonly organisations: Organisations;
 }
 
 function Policy({ policy, row, organisations, act, onEdit, onDone }: PolicyProps) {

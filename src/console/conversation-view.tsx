@@ -3,9 +3,7 @@ import { AssetCompliance } from './asset-compliance.js';
 import { AssetState } from './asset-state.js';
 import { checkConversation, type ShownState } from './check-conversation.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
-import { readConversation, type Wanted } from './conversation.js';
-import { eventNames } from './event-names.js';
-import type { EventPage } from './event-stream.js';
+import type { Wanted } from './conversation.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import type { HashedFile } from './hashed-file.js';
 import type { Json } from './json-members.js';
@@ -15,13 +13,11 @@ import type { PlaceLink } from './place-link.js';
 import { PublicPages } from './public-page.js';
 import { assetOf, type RecordedEvent } from './recorded-event.js';
 import { isOnItsOwnWord } from './result-view.js';
-import { readJson, Unanswered } from './session-reader.js';
-import { SignIn } from './sign-in-view.js';
 import { StatedCheck } from './stated-check.js';
-import { TimelineEvent } from './timeline-event.js';
+import { Timeline } from './timeline.js';
 import { useAnswerFocus } from './use-answer-focus.js';
 import { useCheck } from './use-check.js';
-import { useLive, withFinished } from './use-live.js';
+import { useConversation } from './use-conversation.js';
 import { useStatedTrust } from './use-stated-trust.js';
 
 interface ConversationProps extends PlaceLink {
@@ -31,54 +27,22 @@ interface ConversationProps extends PlaceLink {
   onBack(): void;
 }
 
-interface Loaded {
-  readonly page?: EventPage;
-  /** The page is a part: older events are not read yet. */
-  readonly isPart?: boolean;
-  readonly fault?: Unanswered;
-}
-
 /** Everything that happened to a conversation, and the check of its evidence. */
 export function ConversationView({ place, file, onFile, onBack, onGo }: ConversationProps) {
-  const [{ page, isPart = false, fault }, setLoaded] = useState<Loaded>({});
+  const known = useConversation(place);
   const [isStarted, setStarted] = useState(false);
   const [isAnswered, setAnswered] = useState(false);
   const [attributes, setAttributes] = useState<Json>();
   const title = useRef<HTMLHeadingElement>(null);
-  const shown = useRef('');
-  const load = (id: string) =>
-    readConversation(place, readJson, (part) => {
-      if (shown.current === id) setLoaded((old) => (old.page && !old.isPart ? old : { page: part, isPart: true }));
-    })
-      .then((read) => {
-        if (shown.current === id) setLoaded((old) => ({ page: withFinished(read, old.page?.events ?? []) }));
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof Unanswered)) throw error;
-        // What is there stays.
-        if (shown.current === id) setLoaded((old) => (old.page && !old.isPart ? old : { ...old, fault: error }));
-      });
-  const here = `${place.kind} ${place.id} ${place.at ?? ''}`;
   useEffect(() => {
-    shown.current = here;
     setStarted(false);
     setAnswered(false);
     setAttributes(undefined);
-    setLoaded({});
     title.current?.focus();
-    load(here);
-    return () => {
-      shown.current = '';
-    };
-  }, [here]);
+  }, [place.kind, place.id, place.at]);
+  const { page, isPart } = known;
   const events = page?.events ?? [];
-  const names = eventNames(events);
   const whole = isPart ? undefined : page;
-  useLive(
-    whole?.events ?? [],
-    () => load(here),
-    (told) => setLoaded((old) => (old.page ? { page: withFinished(old.page, [told]) } : old)),
-  );
   return (
     <>
       <p>
@@ -110,32 +74,9 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
       )}
       {place.kind === 'asset' && events.length > 0 && <AssetCompliance asset={place.id} at={place.at} onGo={onGo} />}
       {place.kind !== 'asset' && whole && <PublicPages assets={assetsOf(events)} />}
-      <section class="part">
-        <h2>{CONSOLE_TEXTS.timeline}</h2>
-        <p class="hint" role="status">
-          {page ? timelineText(page, isPart && !fault, isAnswered) : fault ? '' : CONSOLE_TEXTS.loading}
-        </p>
-        {fault && <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={() => load(here)} />}
-        {page?.hidden.map((why) => (
-          <p key={why}>
-            <EvidenceText text={`${CONSOLE_TEXTS.hiddenTitle}: ${why}`} />
-          </p>
-        ))}
-        <ol class="timeline">
-          {events.map((event) => (
-            <TimelineEvent key={event.identity} event={event} name={names.get(event) ?? ''} place={place} onGo={onGo} />
-          ))}
-        </ol>
-      </section>
+      <Timeline place={place} known={known} isChecked={isAnswered} onGo={onGo} />
     </>
   );
-}
-
-function timelineText({ events, isLast }: EventPage, isReading: boolean, isAnswered: boolean): string {
-  if (isReading) return CONSOLE_TEXTS.reading(events.length);
-  if (events.length === 0) return CONSOLE_TEXTS.notFound;
-  const count = isLast ? CONSOLE_TEXTS.events(events.length) : CONSOLE_TEXTS.tooMany(events.length);
-  return `${count}. ${isAnswered ? CONSOLE_TEXTS.timelineChecked : CONSOLE_TEXTS.timelineHelp}`;
 }
 
 /** The assets of events, each once. */

@@ -47,35 +47,16 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, act
   if (rows.length === 0) return <p class="hint">{empty}</p>;
   const names = actions && rowNames(rows, nameOf ?? ((row) => columns[0]?.text(row) ?? ''));
   const left = CONSOLE_TEXTS.moreRows(rows.length - shown);
-  const whole = CONSOLE_TEXTS.saveTable(rows.length);
   const showMore = () => {
     expectMore();
     setShown(shown + SHOWN);
-  };
-  const save = () => {
-    const cells = rows.map((row) => columns.map((column) => column.text(row)));
-    const titles = columns.map(({ title }) => title);
-    saveFile(`${file}.csv`, new Blob([csvOf(titles, cells)], { type: 'text/csv;charset=utf-8' }));
   };
   return (
     <>
       {/* biome-ignore-start lint/a11y/noRedundantRoles lint/a11y/useSemanticElements: see above */}
       <table role="table" class="data">
         <caption class="unseen">{caption}</caption>
-        <thead role="rowgroup">
-          <tr role="row">
-            {columns.map(({ title, isNumber }) => (
-              <th key={title} role="columnheader" scope="col" class={isNumber ? 'number' : undefined}>
-                {title}
-              </th>
-            ))}
-            {actions && (
-              <th role="columnheader" scope="col">
-                <span class="unseen">{CONSOLE_TEXTS.actions}</span>
-              </th>
-            )}
-          </tr>
-        </thead>
+        <Titles columns={columns} hasActions={actions !== undefined} />
         <tbody ref={list} role="rowgroup">
           {rows.slice(0, shown).map((row) => (
             <tr role="row" key={keyOf(row)}>
@@ -100,10 +81,56 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, act
             {left}
           </button>
         )}{' '}
-        <button type="button" class="quiet" aria-label={TEXTS.ofRow(whole, caption)} onClick={save}>
-          {whole}
-        </button>
+        <SaveTable caption={caption} columns={columns} rows={rows} file={file} />
       </p>
     </>
+  );
+}
+
+interface TitlesProps {
+  readonly columns: readonly { readonly title: string; readonly isNumber?: boolean }[];
+  readonly hasActions: boolean;
+}
+
+function Titles({ columns, hasActions }: TitlesProps) {
+  return (
+    <>
+      {/* biome-ignore-start lint/a11y/noRedundantRoles lint/a11y/useSemanticElements: as in the table */}
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ title, isNumber }) => (
+            <th key={title} role="columnheader" scope="col" class={isNumber ? 'number' : undefined}>
+              {title}
+            </th>
+          ))}
+          {hasActions && (
+            <th role="columnheader" scope="col">
+              <span class="unseen">{CONSOLE_TEXTS.actions}</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      {/* biome-ignore-end lint/a11y/noRedundantRoles lint/a11y/useSemanticElements: as in the table */}
+    </>
+  );
+}
+
+/** Saves all rows as a CSV file. */
+function SaveTable<Row>({
+  caption,
+  columns,
+  rows,
+  file,
+}: Pick<TableProps<Row>, 'caption' | 'columns' | 'rows' | 'file'>) {
+  const whole = CONSOLE_TEXTS.saveTable(rows.length);
+  const save = () => {
+    const cells = rows.map((row) => columns.map((column) => column.text(row)));
+    const titles = columns.map(({ title }) => title);
+    saveFile(`${file}.csv`, new Blob([csvOf(titles, cells)], { type: 'text/csv;charset=utf-8' }));
+  };
+  return (
+    <button type="button" class="quiet" aria-label={TEXTS.ofRow(whole, caption)} onClick={save}>
+      {whole}
+    </button>
   );
 }

@@ -24,7 +24,6 @@ interface TimelineProps extends PlaceLink {
 
 /** An event of a conversation: what the service shows of it, and where it leads. */
 export function TimelineEvent({ event, name, place, onGo }: TimelineProps) {
-  const asset = assetOf(event);
   const isOther = place.kind === 'conversation' && event.subject !== place.id;
   const declared = event.json['timestamp_declared'];
   const saving = useAct();
@@ -50,24 +49,7 @@ export function TimelineEvent({ event, name, place, onGo }: TimelineProps) {
       {isOther && event.subject !== undefined && <p class="hint">{CONSOLE_TEXTS.successor}</p>}
       <Attachments event={event} name={name} />
       <p class="choose">
-        {asset !== undefined && place.kind !== 'asset' && (
-          <PlaceAnchor
-            place={{ kind: 'asset', id: asset }}
-            name={TEXTS.ofRow(CONSOLE_TEXTS.wholeAsset, name)}
-            onGo={onGo}
-          >
-            {CONSOLE_TEXTS.wholeAsset}
-          </PlaceAnchor>
-        )}
-        {asset !== undefined && (
-          <PlaceAnchor
-            place={{ kind: 'asset', id: asset, at: event.accepted }}
-            name={TEXTS.ofRow(ASSET_TEXTS.afterEvent, name)}
-            onGo={onGo}
-          >
-            {ASSET_TEXTS.afterEvent}
-          </PlaceAnchor>
-        )}
+        <AssetLinks event={event} name={name} place={place} onGo={onGo} />
         {!isUnfinished(event) && (
           <button
             type="button"
@@ -86,6 +68,32 @@ export function TimelineEvent({ event, name, place, onGo }: TimelineProps) {
         </p>
       )}
     </EventView>
+  );
+}
+
+/** To the asset of the event, and to what it was after the event. */
+function AssetLinks({ event, name, place, onGo }: TimelineProps) {
+  const asset = assetOf(event);
+  if (asset === undefined) return null;
+  return (
+    <>
+      {place.kind !== 'asset' && (
+        <PlaceAnchor
+          place={{ kind: 'asset', id: asset }}
+          name={TEXTS.ofRow(CONSOLE_TEXTS.wholeAsset, name)}
+          onGo={onGo}
+        >
+          {CONSOLE_TEXTS.wholeAsset}
+        </PlaceAnchor>
+      )}
+      <PlaceAnchor
+        place={{ kind: 'asset', id: asset, at: event.accepted }}
+        name={TEXTS.ofRow(ASSET_TEXTS.afterEvent, name)}
+        onGo={onGo}
+      >
+        {ASSET_TEXTS.afterEvent}
+      </PlaceAnchor>
+    </>
   );
 }
 

@@ -65,30 +65,45 @@ export function WebhooksView() {
           file="webhooks"
           empty={TEXTS.none}
           actions={(webhook, row) => (
-            <>
-              <button
-                type="button"
-                class="quiet"
-                aria-label={SHARED_TEXTS.ofRow(TEXTS.deliveries, row)}
-                onClick={() => setShown(webhook)}
-              >
-                {TEXTS.deliveries}
-              </button>
-              <ConfirmButton
-                label={TEXTS.remove}
-                row={row}
-                title={TEXTS.removeTitle(nameOf(webhook))}
-                help={TEXTS.removeHelp}
-                isBusy={act.isBusy}
-                onConfirm={() => remove(webhook)}
-              />
-            </>
+            <WebhookButtons
+              webhook={webhook}
+              row={row}
+              isBusy={act.isBusy}
+              onDeliveries={() => setShown(webhook)}
+              onRemove={() => remove(webhook)}
+            />
           )}
         />
       </section>
       {shown && <WebhookDeliveries key={textOf(shown['identity'])} webhook={shown} />}
       <NewWebhook act={act} applications={applications} onMade={show} />
       <ApiLink />
+    </>
+  );
+}
+
+interface ButtonsProps {
+  readonly webhook: Json;
+  readonly row: string;
+  readonly isBusy: boolean;
+  onDeliveries(): void;
+  onRemove(): void;
+}
+
+function WebhookButtons({ webhook, row, isBusy, onDeliveries, onRemove }: ButtonsProps) {
+  return (
+    <>
+      <button type="button" class="quiet" aria-label={SHARED_TEXTS.ofRow(TEXTS.deliveries, row)} onClick={onDeliveries}>
+        {TEXTS.deliveries}
+      </button>
+      <ConfirmButton
+        label={TEXTS.remove}
+        row={row}
+        title={TEXTS.removeTitle(nameOf(webhook))}
+        help={TEXTS.removeHelp}
+        isBusy={isBusy}
+        onConfirm={onRemove}
+      />
     </>
   );
 }
