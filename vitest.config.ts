@@ -8,6 +8,8 @@ export default defineConfig({
     reporters: ['default', './test/support/last-words-reporter.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // A page on a busy machine needs more than the second that is usual.
+    expect: { poll: { timeout: 10_000 } },
     // Some tests race real browsers, servers and clocks. A second attempt keeps one lost race from failing a long run;
     // the reporter names each test that needed it, so that none does so unseen.
     retry: process.env['CI'] ? 1 : 0,
