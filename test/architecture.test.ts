@@ -35,6 +35,7 @@ const PLUGIN_ROOMS = [
   'src/platform/clock-offset.ts',
   'src/platform/clock-step.ts',
   'src/platform/clock-watch.ts',
+  'src/platform/close-all.ts',
   'src/platform/config-values.ts',
   'src/platform/disk',
   'src/platform/durable-file.ts',

@@ -8,6 +8,7 @@ import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
 import { createLedger, type Ledger } from '../ledger/round.js';
 import { type Clock, systemClock } from '../platform/clock.js';
 import type { ClockWatch } from '../platform/clock-watch.js';
+import type { Closers } from '../platform/close-all.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import { watchedObjectStore } from '../platform/disk/watched-object-store.js';
@@ -48,9 +49,6 @@ export interface ServiceOverrides {
   /** Runs the ledger in a thread when this process has all roles and the database allows several connections. */
   readonly openLedgerThread?: typeof openLedgerThread;
 }
-
-/** Functions that close what was opened; called in reverse order. */
-export type Closers = (() => Promise<unknown>)[];
 
 /** What every role depends on. */
 export interface Base {

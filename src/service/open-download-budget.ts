@@ -1,8 +1,8 @@
 import { openAttemptLimiter } from '../platform/attempt-limiter.js';
+import type { Closers } from '../platform/close-all.js';
 import { retryLater } from '../platform/errors.js';
 import type { DownloadBudget } from '../platform/http/download-budget.js';
 import type { Logger } from '../platform/logger.js';
-import type { Closers } from './open-base.js';
 
 const WINDOW_SECONDS = 60;
 const KIB = 1024;

@@ -1,8 +1,8 @@
+import type { Closers } from '../platform/close-all.js';
 import type { PipelineDeps } from '../platform/http/mount-routes.js';
 import type { Logger } from '../platform/logger.js';
 import { openRateLimiter } from '../platform/rate-limiter.js';
 import { createUploadQueue } from '../platform/upload-queue.js';
-import type { Closers } from './open-base.js';
 
 /** The limiter of `RATE_LIMIT`; nothing is limited if it is not set. */
 export function openLimiter(

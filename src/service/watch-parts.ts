@@ -1,8 +1,9 @@
 import { type ChainWatch, watchChain } from '../archivist/chain/watch-chain.js';
 import { type Backlog, createBacklog } from '../ledger/backlog.js';
 import { type HaltedLogs, watchHaltedLogs } from '../ledger/halted/watch-halted-logs.js';
+import type { Closers } from '../platform/close-all.js';
 import type { Config } from './config/config.js';
-import type { Base, Closers } from './open-base.js';
+import type { Base } from './open-base.js';
 import { watchOutside } from './watch-outside.js';
 
 /** Watches what `/readyz` reports of services outside, logs, the chain and the entries that wait. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closeAll } from '../../src/service/close-all.js';
+import { closeAll } from '../../src/platform/close-all.js';
 
 it('closes everything, the last first, after one that fails too, and reports the first failure', async () => {
   const closed: string[] = [];

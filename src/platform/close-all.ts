@@ -1,4 +1,5 @@
-import type { Closers } from './open-base.js';
+/** What closes the parts that were opened, in the order of their opening. */
+export type Closers = (() => Promise<unknown>)[];
 
 /** Calls all closers, the last one first, also after one of them failed. @throws what the first that failed threw */
 export async function closeAll(closers: Closers): Promise<void> {
