@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/platform/clock.js';
+import { closeAll } from '../../src/platform/close-all.js';
 import { UUID } from '../../src/platform/config-values.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
@@ -72,10 +73,5 @@ export async function startCaptureReport(parts: ReportingParts): Promise<{ close
   });
   const worker = backend.worker(REPORT_QUEUE, () => reportCapture(parts));
   worker.on('failed', (_job, error) => logger.warn({ err: error }, 'the state of capture could not be reported'));
-  return {
-    async close() {
-      await schedule.close();
-      await worker.close();
-    },
-  };
+  return { close: () => closeAll([() => worker.close(), () => schedule.close()]) };
 }

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../src/platform/clock.js';
+import { closeAll } from '../../src/platform/close-all.js';
 import type { DiskWatch } from '../../src/platform/disk/disk-watch.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
@@ -74,14 +75,12 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
   const tenancies = await readTenancies(settings.tenanciesFile);
   const tls = await readReceiverTls(settings.tls);
   const started: Closable[] = [];
-  const closeAll = async (): Promise<void> => {
-    for (let each = started.pop(); each; each = started.pop()) await each.close();
-  };
+  const close = (): Promise<void> => closeAll(started.splice(0).map((each) => () => each.close()));
   try {
     const url = await startAll({ ...parts, settings }, { tenancies, tls }, started);
-    return { url, close: closeAll };
+    return { url, close };
   } catch (error) {
-    await closeAll();
+    await close().catch((err: unknown) => parts.logger.warn({ err }, 'a part of the plugin could not be closed'));
     throw error;
   }
 }

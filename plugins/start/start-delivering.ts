@@ -36,7 +36,10 @@ export async function startDelivering(
 ): Promise<void> {
   const { settings, whileRight } = parts;
   const places = receiptPlaces(settings, parts.logger);
-  if (places) started.push(places, await whileRight(async () => startReceiptWorker({ ...parts, places })));
+  if (places) {
+    started.push(places);
+    started.push(await whileRight(async () => startReceiptWorker({ ...parts, places })));
+  }
   const delivery = { ...parts, receipts: places !== undefined, bulk: settings.bulk === true };
   started.push(await whileRight(async () => startDelivery(delivery)));
 }

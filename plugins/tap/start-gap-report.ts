@@ -1,3 +1,4 @@
+import { closeAll } from '../../src/platform/close-all.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { Observation } from '../operation/capture-sequence.js';
 import { type GapReportParts, reportGaps } from './report-gaps.js';
@@ -30,10 +31,5 @@ export async function startGapReport(
     if (vcons > 0) logger.error({ day, vcons }, 'capture and egress disagree: a gap record is sent to the log');
   });
   worker.on('failed', (_job, error) => logger.warn({ err: error }, 'gaps could not be reported yet'));
-  return {
-    async close() {
-      await schedule.close();
-      await worker.close();
-    },
-  };
+  return { close: () => closeAll([() => worker.close(), () => schedule.close()]) };
 }

@@ -1,3 +1,4 @@
+import { type Closers, closeAll } from '../close-all.js';
 import type { Logger } from '../logger.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -14,21 +15,22 @@ export async function runWhileRight(
   jobs: readonly QueueWork[],
   { clockIsWrong, logger }: { readonly clockIsWrong: () => boolean; readonly logger: Logger },
 ): Promise<{ close(): Promise<void> }> {
-  const running: { close(): Promise<void> }[] = [];
+  const running: Closers = [];
 
   async function start(): Promise<void> {
-    for (const { start: begin } of jobs.slice(running.length)) running.push(await begin());
+    for (const { start: begin } of jobs.slice(running.length)) {
+      const job = await begin();
+      running.push(() => job.close());
+    }
   }
-  async function end(): Promise<void> {
-    for (let job = running.pop(); job; job = running.pop()) await job.close();
-  }
+  const end = (): Promise<void> => closeAll(running);
   async function follow(): Promise<void> {
     if (clockIsWrong()) await end();
     else if (running.length < jobs.length) await start();
   }
 
   await follow().catch(async (error: unknown) => {
-    await end();
+    await end().catch(() => undefined);
     throw error;
   });
   let following: Promise<void> | undefined;
