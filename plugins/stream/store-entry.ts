@@ -18,23 +18,36 @@ interface StoringParts {
   ended(found: EndingFound): Promise<void>;
   /** Counts invalid entries. */
   refused(): void;
+  /** Ids of invalid entries that could not be set aside yet. */
+  readonly invalid: Set<string>;
   /** Waits before the next attempt. */
   pause(): Promise<void>;
   readonly signal: AbortSignal;
   readonly logger: Logger;
 }
 
+/**
+ * Sets an invalid entry aside. If that fails, as in a Redis that is full, it stays with this consumer, and is taken again
+ * as an abandoned one: those behind it do not wait for it.
+ */
 async function refuse(parts: StoringParts, id: string, fields: readonly string[], reason: string): Promise<void> {
-  // Alone: in one transaction, the entry would be taken out of the stream also where it could not be put aside.
-  await parts.redis.xadd(parts.refusedInto, '*', 'entry', id, 'reason', reason, ...fields);
-  parts.refused();
-  parts.logger.error({ id, reason }, 'an entry of the stream is not a valid record');
-  await parts.group.finish(id);
+  const { redis, group, invalid, logger } = parts;
+  try {
+    // Alone: in one transaction, the entry would be taken out of the stream also where it could not be put aside.
+    await redis.xadd(parts.refusedInto, '*', 'entry', id, 'reason', reason, ...fields);
+    parts.refused();
+    logger.error({ id, reason }, 'an entry of the stream is not a valid record');
+    await group.finish(id);
+    invalid.delete(id);
+  } catch (error) {
+    invalid.add(id);
+    logger.warn({ err: error, id, reason }, 'an entry of the stream is not a valid record and stays there for now');
+  }
 }
 
 /**
  * Stores an entry, and then removes it from the stream. Retries until that succeeds or the signal comes: those behind it
- * wait in the stream, as for a full queue. An invalid entry is set aside.
+ * wait in the stream, as for a full queue. An invalid entry is set aside, and nothing waits for it.
  * @param shown what the clock of its Redis showed after the entry was read; undefined if not known
  */
 export async function storeEntry(
@@ -43,13 +56,13 @@ export async function storeEntry(
   fields: readonly string[],
   shown: RedisClock | undefined,
 ): Promise<void> {
-  const { redis, group, signal, logger } = parts;
+  const { redis, group, invalid, signal, logger } = parts;
   while (!signal.aborted) {
     try {
       const ending = readEndingEntry(id, fields, shown);
       // An older entry may be the vCon's last state. It comes before this one in the batch, so it is another consumer's,
       // or a dead one's: the end is taken again with what dead consumers leave.
-      if (ending && (await group.hasPendingBefore(id))) return;
+      if (ending && (await group.hasPendingBefore(id, invalid))) return;
       if (ending) await parts.ended(ending);
       else await parts.capture(readStreamEntry(id, fields, shown));
       return await group.finish(id);

@@ -60,7 +60,8 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
   const { signal } = stop;
   const pause = (): Promise<void> => wait(PAUSE_MS, undefined, { signal }).catch(() => undefined);
   const group = streamGroup(redis, { stream, group: STREAM_GROUP, consumer, abandonedAfterMs });
-  const storing = { ...parts, redis, group, refusedInto: refusedStream(stream), pause, signal };
+  const aside = { refusedInto: refusedStream(stream), invalid: new Set<string>() };
+  const storing = { ...parts, ...aside, redis, group, pause, signal };
   const lookAtClock = watchRedisClock(redis, parts);
 
   async function round(): Promise<void> {

@@ -6,6 +6,8 @@ type Reading = readonly (readonly [stream: string, entries: StreamEntry[]])[] | 
 
 const TAKEN = 64;
 const BLOCK_MS = 1_000;
+/** A script: a Redis that is full refuses every transaction, also one that only removes. */
+const FINISH = "redis.call('xack', KEYS[1], ARGV[1], ARGV[2]) return redis.call('xdel', KEYS[1], ARGV[2])";
 
 /** One consumer's part in a consumer group of a Redis stream. Everything throws when Redis does not answer. */
 export interface StreamGroup {
@@ -15,9 +17,9 @@ export interface StreamGroup {
   claim(): Promise<readonly StreamEntry[]>;
   /** New entries; waits a second for them. */
   take(): Promise<readonly StreamEntry[]>;
-  /** Whether an entry before this one is with a consumer. */
-  hasPendingBefore(id: string): Promise<boolean>;
-  /** Acknowledges an entry and deletes it from the stream. */
+  /** Whether an entry before this one is with a consumer, other than these. */
+  hasPendingBefore(id: string, others: ReadonlySet<string>): Promise<boolean>;
+  /** Acknowledges an entry and deletes it from the stream, also from one in a Redis that is full. */
   finish(id: string): Promise<void>;
   /** Removes the consumer from the group, unless it has entries left. */
   leave(): Promise<void>;
@@ -34,6 +36,8 @@ export function streamGroup(
   of: { readonly stream: string; readonly group: string; readonly consumer: string; readonly abandonedAfterMs: number },
 ): StreamGroup {
   const { stream, group, consumer, abandonedAfterMs } = of;
+  /** Where the search for abandoned entries goes on: those that stay abandoned must not hide others. */
+  let claimFrom = '0-0';
   return {
     async create() {
       await redis.xgroup('CREATE', stream, group, '0', 'MKSTREAM').catch((error: Error) => {
@@ -41,9 +45,10 @@ export function streamGroup(
       });
     },
     async claim() {
-      const [, entries] = (await redis.xautoclaim(
-        ...([stream, group, consumer, abandonedAfterMs, '0', 'COUNT', TAKEN] as const),
+      const [next, entries] = (await redis.xautoclaim(
+        ...([stream, group, consumer, abandonedAfterMs, claimFrom, 'COUNT', TAKEN] as const),
       )) as [string, StreamEntry[]];
+      claimFrom = next;
       return entries;
     },
     async take() {
@@ -52,12 +57,12 @@ export function streamGroup(
       )) as Reading;
       return reading?.[0]?.[1] ?? [];
     },
-    async hasPendingBefore(id) {
-      const [older] = await redis.xpending(stream, group, '-', `(${id}`, 1);
-      return older !== undefined;
+    async hasPendingBefore(id, others) {
+      const older = (await redis.xpending(stream, group, '-', `(${id}`, others.size + 1)) as [string][];
+      return older.some(([pending]) => !others.has(pending));
     },
     async finish(id) {
-      await redis.multi().xack(stream, group, id).xdel(stream, id).exec();
+      await redis.eval(FINISH, 1, stream, group, id);
     },
     async leave() {
       const [pending] = (await redis.xpending(stream, group, '-', '+', 1, consumer)) as unknown[];
