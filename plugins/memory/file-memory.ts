@@ -1,5 +1,6 @@
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { replaceFile, UNFINISHED } from '../../src/platform/durable-file.js';
 import { COLLECTIONS, type Collection, type Fields, type Memory } from './memory.js';
 
@@ -96,9 +97,13 @@ export function fileMemory(folder: string, now: () => number = Date.now): Memory
         if (Number.isNaN(now())) await date(path, UNDATED);
       });
     },
-    forget(collection, name) {
+    forget(collection, name, unchanged) {
       const path = fileOf(folder, collection, name);
-      return change(path, () => rm(path, { force: true }));
+      return change(path, async () => {
+        const isOther =
+          unchanged && !isDeepStrictEqual(await readFields(path, COLLECTIONS[collection], now()), unchanged);
+        if (!isOther) await rm(path, { force: true });
+      });
     },
     // Its folder belongs to one process, which orders its captures itself.
     hold: async () => async () => undefined,

@@ -23,7 +23,8 @@ export interface Memory {
   read(collection: Collection, name: string): Promise<Fields>;
   /** Sets these fields and removes those that are null. Durable once it resolves. */
   write(collection: Collection, name: string, fields: Readonly<Record<string, string | null>>): Promise<void>;
-  forget(collection: Collection, name: string): Promise<void>;
+  /** @param unchanged forgets it only if it still has these fields and no other */
+  forget(collection: Collection, name: string, unchanged?: Fields): Promise<void>;
   /**
    * Waits until no other process that shares the memory holds this name, and holds it; the result lets it go. A holder that
    * does not let it go loses it after three seconds, and nobody waits longer than a second: captures are never refused for it.

@@ -12,6 +12,12 @@ const SCANNED = 500;
 const DAY_MS = 86_400_000;
 const HELD_MS = 3_000;
 const [HOLD_TRIES, HOLD_RETRY_MS] = [100, 10];
+const FORGET_UNCHANGED = `
+if redis.call('hlen', KEYS[1]) * 2 ~= #ARGV then return 0 end
+for at = 1, #ARGV, 2 do
+  if redis.call('hget', KEYS[1], ARGV[at]) ~= ARGV[at + 1] then return 0 end
+end
+return redis.call('del', KEYS[1])`;
 /** Nobody lets go what has passed to another holder. */
 const LET_GO = "return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('del', KEYS[1])";
 
@@ -35,8 +41,9 @@ export function redisMemory(url: string, logger: Logger, prefix = PREFIX): Memor
       changes.pexpire(key(collection, name), COLLECTIONS[collection] * DAY_MS);
       for (const [error] of (await changes.exec()) ?? []) if (error) throw error;
     },
-    async forget(collection, name) {
-      await redis.del(key(collection, name));
+    async forget(collection, name, unchanged) {
+      if (unchanged) await redis.eval(FORGET_UNCHANGED, 1, key(collection, name), ...Object.entries(unchanged).flat());
+      else await redis.del(key(collection, name));
     },
     async hold(collection, name) {
       const [holding, token] = [`${prefix}:held:${collection}:${name}`, randomUUID()];

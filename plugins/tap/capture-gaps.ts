@@ -37,6 +37,19 @@ async function uncapturedKind(uuid: string, eventsAbout: EventsAbout): Promise<K
   return stock ? 'leftWithStockEvent' : 'leftWithOtherEvent';
 }
 
+function isSettled(fields: Fields, nowMs: number): boolean {
+  return TIMES.every((name) => Number(fields[name] ?? 0) <= nowMs - SETTLED_AFTER_MS);
+}
+
+/**
+ * Forgets a vCon that is in a gap record, unless it left or was captured after the comparison.
+ * @param comparedMs the time of that comparison
+ */
+export async function forgetCompared(memory: Memory, uuid: string, comparedMs: number): Promise<void> {
+  const fields = await memory.read('tap', uuid);
+  if (fields[CLOCK_WRONG] === undefined && isSettled(fields, comparedMs)) await memory.forget('tap', uuid, fields);
+}
+
 /** Takes all times of a vCon as now: what it did first is not known, and whether it still does something is to be seen. */
 function timedAnew(fields: Fields, nowMs: number): Record<string, string | null> {
   const known = TIMES.filter((name) => fields[name] !== undefined);
@@ -63,13 +76,14 @@ export async function findCaptureGaps(memory: Memory, nowMs: number, eventsAbout
       await memory.write('tap', uuid, timedAnew(fields, nowMs));
       continue;
     }
+    if (!isSettled(fields, nowMs)) continue;
     const [left, captured, continued] = TIMES.map((name) => Number(fields[name] ?? 0));
-    if (Math.max(left!, captured!, continued!) > nowMs - SETTLED_AFTER_MS) continue;
     let kind: Kind | undefined;
     if (captured! > Math.max(left!, continued!) + SKEW_MS) kind = 'eventWithoutLeaving';
     else if (captured === 0 && left! > 0) kind = await uncapturedKind(uuid, eventsAbout);
     if (kind) found[kind].push(uuid);
-    else await memory.forget('tap', uuid);
+    // What it did meanwhile is compared by the next report.
+    else await memory.forget('tap', uuid, fields);
   }
   for (const uuids of Object.values(found)) uuids.sort();
   return found;

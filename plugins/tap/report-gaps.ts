@@ -2,7 +2,7 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { enqueueOperation } from '../capture/enqueue-operation.js';
 import type { Memory } from '../memory/memory.js';
 import type { Observation } from '../operation/capture-sequence.js';
-import { type EventsAbout, findCaptureGaps } from './capture-gaps.js';
+import { type EventsAbout, findCaptureGaps, forgetCompared } from './capture-gaps.js';
 import { GAP_OPERATION, type GapRecord, gapDocuments, gapEvent, vconsOf } from './gap-event.js';
 
 interface ReportedGaps {
@@ -21,15 +21,21 @@ export interface GapReportParts {
   readonly eventsAbout: EventsAbout;
 }
 
+interface DayRecords {
+  readonly documents: readonly string[];
+  /** When they were found. */
+  readonly comparedMs: number;
+}
+
 /** The records of the day: those that an earlier run has stored, or new ones. */
-async function documentsOf(parts: GapReportParts, day: string, nowMs: number): Promise<string[]> {
+async function recordsOf(parts: GapReportParts, day: string, nowMs: number): Promise<DayRecords> {
   const { memory, list, eventsAbout } = parts;
-  const { documents } = await memory.read('gaps', day);
-  if (documents) return JSON.parse(documents) as string[];
+  const { documents, compared_ms: comparedMs = nowMs } = await memory.read('gaps', day);
+  if (documents) return { documents: JSON.parse(documents) as string[], comparedMs: Number(comparedMs) };
   const found = gapDocuments(day, list, await findCaptureGaps(memory, nowMs, eventsAbout));
   // Before anything is sent: after a crash from here on, the same records are sent again under the same ids.
-  await memory.write('gaps', day, { documents: JSON.stringify(found) });
-  return found;
+  await memory.write('gaps', day, { documents: JSON.stringify(found), compared_ms: String(nowMs) });
+  return { documents: found, comparedMs: nowMs };
 }
 
 /**
@@ -42,13 +48,13 @@ export async function reportGaps(parts: GapReportParts, observed: Observation): 
   if (observed.clockWrong) throw new Error('the clock is wrong: it does not tell the day');
   const day = new Date(observed.atMs).toISOString().slice(0, 10);
   if ((await memory.read('gaps', day))['recorded']) return { day, vcons: 0 };
-  const documents = await documentsOf(parts, day, observed.atMs);
+  const { documents, comparedMs } = await recordsOf(parts, day, observed.atMs);
   let vcons = 0;
   for (const [part, document] of documents.entries()) {
     const operation = { name: GAP_OPERATION, nonce: `${day}.${part}` };
     await enqueueOperation(backend, operation, gapEvent(list, day, document, observed));
     const missing = vconsOf(JSON.parse(document) as GapRecord);
-    for (const uuid of missing) await memory.forget('tap', uuid);
+    for (const uuid of missing) await forgetCompared(memory, uuid, comparedMs);
     vcons += missing.length;
   }
   await memory.write('gaps', day, { recorded: new Date(observed.atMs).toISOString() });

@@ -96,3 +96,19 @@ it('deletes no name that it cannot look at', async () => {
     await rm(folder, { recursive: true });
   }
 });
+
+it('what has changed since it was read is not forgotten by who read it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'memory-'));
+  const memory = fileMemory(folder);
+  try {
+    await memory.write('tap', 'one', { left: '1' });
+    const read = await memory.read('tap', 'one');
+    await memory.write('tap', 'one', { captured: '2' });
+    await memory.forget('tap', 'one', read);
+    expect(await memory.read('tap', 'one')).toEqual({ left: '1', captured: '2' });
+    await memory.forget('tap', 'one', await memory.read('tap', 'one'));
+    expect(await memory.read('tap', 'one')).toEqual({});
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

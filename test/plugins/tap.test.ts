@@ -108,6 +108,53 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     expect(noted).toEqual([first, second, first]);
   });
 
+  it('notes what it has moved, also when the memory has had no room for the note', async () => {
+    const uuid = randomUUID();
+    await redis.rpush(list, uuid);
+    let refusals = 1;
+    tap({
+      ...memory,
+      write: async (...args) => {
+        if (refusals-- > 0) throw new Error('OOM command not allowed');
+        await memory.write(...args);
+      },
+    });
+    await eventually(async () => (await left(uuid)) !== undefined, 10_000);
+    await eventually(async () => (await redis.exists(list, processingList(list))) === 0);
+  });
+
+  it('compares by the next report what a vCon did while this one asked for its events', async () => {
+    const uuid = randomUUID();
+    await memory.write('tap', uuid, { left: String(Date.now()) });
+    const asked: string[] = [];
+    const halted = async (about: string) => {
+      asked.push(about);
+      await memory.write('tap', uuid, { captured: String(Date.now() + 3 * HOUR_MS) });
+      return [{ capture_method: 'link' }];
+    };
+    const at = { atMs: Date.now() + 2 * HOUR_MS, sequence: '1' };
+    await reportGaps({ backend: open.backend, memory, list, eventsAbout: halted }, at);
+    expect([asked, (await report(Date.now() + DAY_MS)).vcons]).toEqual([[uuid], 1]);
+    const [record] = await records();
+    expect(JSON.parse(record!.attributes['gap_document']!)).toMatchObject({ event_without_leaving: [uuid] });
+  });
+
+  it('compares by the next report what a vCon of a gap record did before that record was sent', async () => {
+    const [again, once] = [randomUUID(), randomUUID()];
+    for (const uuid of [again, once]) await memory.write('tap', uuid, { left: String(Date.now()) });
+    const full: Memory = {
+      ...memory,
+      write: (collection, name, fields) =>
+        'recorded' in fields ? Promise.reject(new Error('no room')) : memory.write(collection, name, fields),
+    };
+    const [at, parts] = [Date.now() + 2 * HOUR_MS, { backend: open.backend, list, eventsAbout }];
+    await expect(reportGaps({ ...parts, memory: full }, { atMs: at, sequence: '1' })).rejects.toThrow('no room');
+    await memory.write('tap', again, { captured: String(at + HOUR_MS) });
+    expect((await report(at)).vcons).toBe(2);
+    expect(await memory.read('tap', once)).toEqual({});
+    expect((await report(at + DAY_MS)).vcons).toBe(1);
+  });
+
   it('reports what left without an event and what never left, in a record whose digest is signed, and then forgets', async () => {
     const now = String(Date.now());
     const [silently, halted, well, twice] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
