@@ -13,6 +13,7 @@ import type { Ended } from './ended.js';
 import { followCapture } from './follow-capture.js';
 import { keepOperations } from './keep-operations.js';
 import { readKnownVcon } from './known-vcon.js';
+import { createPatientWork } from './patient-work.js';
 
 /** What was stored, as reported to the caller. */
 export interface Captured {
@@ -37,6 +38,13 @@ interface CaptureParts {
   readonly logger: Logger;
 }
 
+/** Captures until it is closed. */
+export interface Capture {
+  readonly capture: CaptureOperation;
+  /** Remembers what is not remembered yet, or says in the log that it cannot. */
+  close(): Promise<void>;
+}
+
 /**
  * Stores an operation for delivery. Resolves when it is on disk. If it rejects within a window, the operation never
  * becomes an event; without a window the caller must retry until it resolves.
@@ -52,11 +60,16 @@ const REMEMBER_WITHIN_MS = 300;
  * predecessors, and remembers what was captured.
  * An operation is held in the queue until it is durable, then released. After a crash before the release, it is
  * delivered some minutes later. After a crash between the release and the memory update, the same operation is captured
- * again under the same ids.
+ * again under the same ids. A caller without a window repeats its capture until it is remembered too.
  */
-export function createCapture(parts: CaptureParts): CaptureOperation {
+export function createCapture(parts: CaptureParts): Capture {
   const by = randomUUID();
-  const remembering = { ...parts, capturing: () => ({ by, aheadMs: parts.conserverAheadMs?.() }) };
+  const stop = new AbortController();
+  const notes = createPatientWork('a capture is not noted for the gap report', parts.logger);
+  const remembering = {
+    ...{ ...parts, notes, remembering: new Set<Promise<void>>(), stopping: stop.signal },
+    capturing: () => ({ by, aheadMs: parts.conserverAheadMs?.() }),
+  };
   const inTurn = createCaptureTurns(parts.memory);
 
   async function capture(ended: Ended, uuid: string, window: AnswerWindow): Promise<Turn<Captured>> {
@@ -70,15 +83,24 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     for (const { name } of operations) parts.counted(name);
     const [{ job, event }, ...changes] = operations;
     const fields = { ...consents.fields, ...remembered };
-    const following = followCapture(remembering, ended, known, { changes, fields });
+    const isRepeated = window === NO_HURRY;
+    const following = followCapture(remembering, ended, known, { changes, fields, isRepeated });
     await within(REMEMBER_WITHIN_MS, following.noted, 'the memory is slow').catch(() => undefined);
+    if (isRepeated) await following.remembered;
     // The next capture needs only what is remembered of the vCon: the tap's memory may be on another Redis, and down.
     return { value: { job, subject: event.subject, payload: event.payload }, following: following.remembered };
   }
 
-  return async (ended, window = NO_HURRY) => {
-    // Documents without a uuid are known by their subject.
-    const uuid = ended.vcon.uuid ?? subjectOf(ended.vcon);
-    return inTurn(uuid, () => capture(ended, uuid, window));
+  return {
+    async capture(ended, window = NO_HURRY) {
+      // Documents without a uuid are known by their subject.
+      const uuid = ended.vcon.uuid ?? subjectOf(ended.vcon);
+      return inTurn(uuid, () => capture(ended, uuid, window));
+    },
+    async close() {
+      stop.abort();
+      await Promise.allSettled(remembering.remembering);
+      await notes.close();
+    },
   };
 }

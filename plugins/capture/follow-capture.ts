@@ -1,45 +1,62 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../src/platform/logger.js';
 import type { Fields, Memory } from '../memory/memory.js';
+import { NO_HURRY } from './answer-window.js';
 import type { Ended } from './ended.js';
 import type { HeldOperation } from './held-operation.js';
-import type { KnownVcon } from './known-vcon.js';
+import { type KnownVcon, readKnownVcon } from './known-vcon.js';
 import type { Capturing } from './late-capture.js';
 import { noteCaptured } from './note-captured.js';
+import type { PatientWork } from './patient-work.js';
 import { rememberCapture } from './remember-capture.js';
 
-const ATTEMPTS = 120;
 const PAUSE_MS = 1_000;
+/** Of so many attempts that failed, one is in the log. */
+const WARN_EACH = 60;
 
 interface FollowingParts {
   readonly memory: Memory;
   /** Where a completeness tap needs a record of captures; undefined without one. */
   readonly passages: Memory | undefined;
+  /** Notes for the tap, by the vCon. */
+  readonly notes: PatientWork;
+  /** What is not remembered yet. */
+  readonly remembering: Set<Promise<void>>;
+  /** The plugin stops: nothing is tried again. */
+  readonly stopping: AbortSignal;
   readonly logger: Logger;
   capturing(): Capturing;
   /** Another method captured the same operation on the same bytes before. */
   doubled(operation: string): void;
 }
 
-/** Retries for two minutes, then gives up. */
-async function retry(work: () => Promise<void>, logger: Logger): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+/** Retries until it succeeds or the plugin stops. Never rejects. */
+async function retry(
+  work: () => Promise<void>,
+  uuid: string,
+  { stopping, logger }: Pick<FollowingParts, 'stopping' | 'logger'>,
+): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      logger.warn({ err: error, attempt }, 'cannot remember the captured operation yet');
-      if (attempt >= ATTEMPTS) return;
+      const left = { err: error, uuid };
+      if (stopping.aborted) return logger.error(left, 'a captured operation is not remembered, and the plugin stops');
+      if (attempt % WARN_EACH === 0) logger.warn(left, 'a captured operation is not remembered yet: it is tried again');
       // The process may end meanwhile.
-      await wait(PAUSE_MS, undefined, { ref: false });
+      await wait(PAUSE_MS, undefined, { ref: false, signal: stopping }).catch(() => undefined);
     }
   }
 }
 
-/** The work after a capture is final. It may be slow. It never rejects, because its failure no longer refuses the capture. */
+/** The work after a capture is final. It may be slow. */
 interface Following {
-  /** The changes of consent are released, and the capture is remembered. */
+  /**
+   * The changes of consent are released, and the capture is remembered. Rejects only where the caller repeats the capture:
+   * for others, a failure no longer refuses it.
+   */
   readonly remembered: Promise<void>;
-  /** The completeness tap knows of it too. */
+  /** The completeness tap was told too, at least once. Rejects as `remembered` does. */
   readonly noted: Promise<void>;
 }
 
@@ -47,19 +64,30 @@ interface Following {
  * Releases the changes of consent and remembers what was captured, then notes it for a completeness tap.
  * @param final.changes the changes of consent that the capture holds in the queue
  * @param final.fields what is to be remembered of the vCon besides the capture
+ * @param final.isRepeated the caller repeats a capture that is not remembered
  */
 export function followCapture(
   parts: FollowingParts,
   ended: Ended,
   known: KnownVcon,
-  final: { readonly changes: readonly HeldOperation[]; readonly fields: Fields },
+  final: { readonly changes: readonly HeldOperation[]; readonly fields: Fields; readonly isRepeated: boolean },
 ): Following {
-  const remembered = retry(async () => {
+  const { passages, notes, remembering } = parts;
+  const { uuid } = known;
+  let attempts = 0;
+  const remember = async (): Promise<void> => {
     for (const held of final.changes) await held.release();
-    await rememberCapture(parts, ended, known, final.fields);
-  }, parts.logger);
+    attempts += 1;
+    // Another plugin may have captured a later state since the first attempt.
+    const now = attempts === 1 ? known : await readKnownVcon(parts, uuid, ended, NO_HURRY);
+    await rememberCapture(parts, ended, now, now.late && !known.late ? {} : final.fields);
+  };
+  const remembered = final.isRepeated ? remember() : retry(remember, uuid, parts);
+  remembering.add(remembered);
+  const done = () => void remembering.delete(remembered);
+  remembered.then(done, done);
   return {
     remembered,
-    noted: remembered.then(() => retry(() => noteCaptured(parts.passages, ended, known), parts.logger)),
+    noted: remembered.then(() => notes.keepTrying(uuid, () => noteCaptured(passages, ended, known))),
   };
 }

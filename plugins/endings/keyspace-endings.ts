@@ -41,9 +41,8 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
   const commands = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: 1 });
   for (const redis of [subscriber, commands])
     redis.on('error', (error) => logger.warn({ err: error }, 'the Redis of CONSERVER_REDIS_URL does not answer'));
-  const stop = new AbortController();
   const under = new Set<Promise<void>>();
-  const requestLook = createLookRequests({ ...parts, commands, signal: stop.signal });
+  const requests = createLookRequests({ ...parts, commands });
 
   async function checkSetting(): Promise<void> {
     // A server that does not reveal its settings, as some hosted ones, may still send notifications.
@@ -57,7 +56,7 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
     const reason = REASONS[CHANNEL.exec(channel)?.[1] ?? ''];
     const uuid = KEY.exec(key)?.[1];
     if (!reason || !uuid) return;
-    const asked = requestLook({ reason, key, uuid }).finally(() => under.delete(asked));
+    const asked = requests.ask({ reason, key, uuid }).finally(() => under.delete(asked));
     under.add(asked);
   });
   const channels = Object.keys(REASONS).map((event) => `__keyevent@${subscriber.options.db ?? 0}__:${event}`);
@@ -67,9 +66,9 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
     .catch((error: unknown) => logger.warn({ err: error }, 'cannot listen for the ends of vCons'));
   return {
     async close() {
-      stop.abort();
       subscriber.disconnect();
       await Promise.all(under);
+      await requests.close();
       commands.disconnect();
     },
   };

@@ -1,11 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
 import { within } from '../../src/platform/time-limit.js';
+import { createPatientWork } from '../capture/patient-work.js';
 import { askToLook, isLooking, type ReasonToLook, readLooker } from './look-list.js';
 
-const ATTEMPTS = 20;
-const PAUSE_MS = 1_000;
+/** Most requests that wait while that Redis does not take them. */
+const MOST_WAITING = 100_000;
 /** If the memory takes longer, it is asked again when the end is recorded. */
 const KNOWN_WITHIN_MS = 1_000;
 const WARN_EVERY_MS = 600_000;
@@ -22,8 +22,6 @@ interface RequestingParts {
   readonly commands: Redis;
   readonly stream: string;
   readonly logger: Logger;
-  /** No attempt begins after it. */
-  readonly signal: AbortSignal;
   /** Whether a vCon's end could be recorded: its hash is known. The UUID is in lower case. */
   isKnown(uuid: string): Promise<boolean>;
   /** Counts keys that ended, of vCons whose hash is unknown. */
@@ -32,12 +30,18 @@ interface RequestingParts {
   unlooked(): void;
 }
 
-/**
- * Returns what asks the wheel to check whether a vCon has ended. It retries while the Redis does not take the request,
- * and never rejects. Warnings that nobody checks come every ten minutes at most.
- */
-export function createLookRequests(parts: RequestingParts): (ended: EndedKey) => Promise<void> {
-  const { commands, stream, logger, signal } = parts;
+/** Asks the wheel to check whether vCons have ended. */
+interface LookRequests {
+  /** Resolves after the first attempt; others follow while the Redis does not take the request. Never rejects. */
+  ask(ended: EndedKey): Promise<void>;
+  /** Tries once more what that Redis has not taken. */
+  close(): Promise<void>;
+}
+
+/** Warnings that nobody checks come every ten minutes at most. */
+export function createLookRequests(parts: RequestingParts): LookRequests {
+  const { commands, stream, logger } = parts;
+  const requests = createPatientWork('a request to check for the end of a vCon is not stored', logger);
   let warnedMs = Number.NEGATIVE_INFINITY;
 
   function sayThatNobodyLooks(why: string): void {
@@ -63,16 +67,14 @@ export function createLookRequests(parts: RequestingParts): (ended: EndedKey) =>
       sayThatNobodyLooks('no conserver imports vcon_archivist_link.watch, which checks the storages');
   }
 
-  return async (ended) => {
-    for (let attempt = 1; attempt <= ATTEMPTS && !signal.aborted; attempt += 1) {
-      try {
-        return await request(ended);
-      } catch (error) {
-        const { reason } = ended;
-        logger.warn({ err: error, reason }, 'a request to check for the end of a vCon could not be stored yet');
-        await wait(PAUSE_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
-    sayThatNobodyLooks('the conserver’s Redis did not take the request to check the storages');
+  return {
+    async ask(ended) {
+      if (requests.waiting() >= MOST_WAITING) sayThatNobodyLooks('the conserver’s Redis takes no requests to check');
+      else await requests.keepTrying(`${ended.reason}:${ended.uuid}`, () => request(ended));
+    },
+    async close() {
+      await requests.close();
+      for (let lost = requests.waiting(); lost > 0; lost -= 1) parts.unlooked();
+    },
   };
 }

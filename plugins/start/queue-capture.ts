@@ -4,9 +4,10 @@ import type { OperationMetrics } from '../capture/capture-metrics.js';
 import { type CaptureOperation, createCapture } from '../capture/capture-operation.js';
 import type { CaptureRoom } from '../capture/capture-room.js';
 import type { Memory } from '../memory/memory.js';
+import type { Closable } from './start-capture-methods.js';
 
 /** The capture that every capture method of a plugin uses. */
-interface QueueCapture {
+interface QueueCapture extends Closable {
   readonly capture: CaptureOperation;
   /** Ids of jobs whose capture was refused: they must not be delivered. */
   readonly withdrawn: ReadonlySet<string>;
@@ -30,7 +31,7 @@ export function queueCapture(parts: {
   const { backend, memory, passages, room, metrics, logger } = parts;
   const withdrawn = new Set<string>();
   let conserverAheadMs: number | undefined;
-  const capture = createCapture({
+  const capturing = createCapture({
     backend,
     memory,
     withdrawn,
@@ -44,8 +45,9 @@ export function queueCapture(parts: {
     withdrawn,
     async capture(...captured) {
       room.requireInQueue();
-      return capture(...captured);
+      return capturing.capture(...captured);
     },
+    close: capturing.close,
     aheadMs(ms) {
       conserverAheadMs = ms;
     },

@@ -114,7 +114,8 @@ async function startAll(parts: ConserverLinkParts, { tenancies, tls }: Files, st
     spools: settings.failOpen === true,
     remembersHere: parts.keeps.redisUrl === undefined,
   });
-  const { capture, withdrawn, aheadMs } = queueCapture({ backend, memory, passages, room, metrics, logger });
+  const queueing = queueCapture({ backend, memory, passages, room, metrics, logger });
+  const { capture, withdrawn, aheadMs } = queueing;
 
   const clients = archivistClients(settings, tenancies, clock, watchSecretExpiry({ registry, clock, logger }));
   const whileRight = (start: () => Promise<Closable>) => runWhileRight([{ start }], { clockIsWrong, logger });
@@ -139,6 +140,8 @@ async function startAll(parts: ConserverLinkParts, { tenancies, tls }: Files, st
   const methods = { ...common, passages, capture: admit(capture), spool, eventsAbout, labelSecret, observe, aheadMs };
   await startCaptureMethods(methods, started);
 
+  // Closed before what captures the stream, which may wait for a vCon that a received capture does not remember.
+  started.push(queueing);
   const receiver = await startLinkReceiver({
     ...{ ...common, tls, room, bodyLimits: parts.bodyLimits, observe },
     registry: parts.metricsElsewhere ? undefined : registry,

@@ -55,13 +55,12 @@ export function startEgressTap(parts: EgressTapParts): { close(): Promise<void> 
   }
 
   async function noteNext(): Promise<void> {
-    try {
-      const entry = await redis.blmove(list, processing, 'LEFT', 'RIGHT', BLOCK_SECONDS);
-      if (entry !== null) await note(entry, processing);
-    } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('OOM'))) throw error;
-      await noteHead();
-    }
+    const entry = await redis.blmove(list, processing, 'LEFT', 'RIGHT', BLOCK_SECONDS).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith('OOM')) return undefined;
+      throw error;
+    });
+    if (entry === undefined) await noteHead();
+    else if (entry !== null) await note(entry, processing);
   }
 
   async function run(): Promise<void> {

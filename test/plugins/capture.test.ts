@@ -79,7 +79,7 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     capture = createCapture({
       ...{ backend: open.backend, memory, counted: () => undefined, doubled, passages: memory },
       ...{ withdrawn: new Set<string>(), logger: silent },
-    });
+    }).capture;
   });
   afterEach(async () => {
     await memory.close();
@@ -252,7 +252,7 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
         withdrawn: new Set<string>(),
         logger: silent,
       };
-      const capturing = createCapture({ ...parts, counted: () => undefined, doubled: () => undefined });
+      const capturing = createCapture({ ...parts, counted: () => undefined, doubled: () => undefined }).capture;
       const operation = namedOperation('vcon_enhanced', { chain: 'main', link });
       await capturing({ operation, vcon, method: 'receiver', observed: observe() });
     }
@@ -603,7 +603,7 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     conserverAheadMs: () => number | undefined = () => undefined,
   ) => {
     const parts = { backend: { ...open.backend, ...changed }, memory, passages: undefined, withdrawn, logger: silent };
-    return createCapture({ ...parts, conserverAheadMs, counted: () => undefined, doubled: () => undefined });
+    return createCapture({ ...parts, conserverAheadMs, counted: () => undefined, doubled: () => undefined }).capture;
   };
   /** As the receiver does. */
   const receiveWith = async (capturing: CaptureOperation, vcon: string, limits = PATIENT) => {
@@ -740,8 +740,8 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
       logger: silent,
     };
     const capturing = createCapture({ ...parts, counted: () => undefined, doubled: () => undefined });
-    const ended = { vcon: await vconFacts(Buffer.from(vcon)), method: 'receiver' as const, observed: observe() };
-    await capturing({ ...ended, operation: namedOperation('vcon_created') });
+    await receiveWith(capturing.capture, vcon);
     expect(await operations()).toEqual(['vcon_created']);
+    await capturing.close();
   });
 });

@@ -34,7 +34,10 @@ describe.skipIf(!hasRedis())('the parts of a plugin', () => {
   const connected = () =>
     redisCommand(redis.url, async (client: Redis) => {
       const [own, list] = [await client.client('ID'), (await client.client('LIST')) as string];
-      return list.trim().split('\n').filter((line) => !line.startsWith(`id=${own} `)).length;
+      return list
+        .trim()
+        .split('\n')
+        .filter((line) => !line.startsWith(`id=${own} `)).length;
     });
   /** A queue some of whose workers do not start, or fail when they are closed. */
   const workers = (worker: QueueBackend['worker']): QueueBackend => ({ ...open.backend, worker });
@@ -64,7 +67,9 @@ describe.skipIf(!hasRedis())('the parts of a plugin', () => {
       taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port)),
     );
     try {
-      const starting = startRig(failing('the gap report does not close', 'gaps'), { settings: { ...settings(), port } });
+      const starting = startRig(failing('the gap report does not close', 'gaps'), {
+        settings: { ...settings(), port },
+      });
       await expect(starting).rejects.toThrow('EADDRINUSE');
       await eventually(async () => (await connected()) === 0, 5_000);
     } finally {

@@ -44,7 +44,7 @@ describe.each(ENGINES)('a vCon with many consents, on %s', (engine) => {
     used: Pick<Queue, 'add' | 'addBulk' | 'getJob'> = queue(),
   ) => {
     const backend = { ...open.backend, queue: () => used as Queue };
-    const capturing = createCapture({
+    const { capture: capturing } = createCapture({
       ...{ backend, memory, counted: () => undefined, doubled: () => undefined, passages: undefined },
       ...{ withdrawn: new Set<string>(), logger: silent },
     });

@@ -21,7 +21,7 @@ it('a vCon is captured again while the Redis of the tap takes no note: the recei
   const passages: Memory = { ...memory, write: () => Promise.reject(new Error('the conserver’s Redis is full')) };
   const withdrawn = new Set<string>();
   const counts = { counted: () => undefined, doubled: () => undefined };
-  const capture = createCapture({ backend: open.backend, memory, passages, withdrawn, logger: silent, ...counts });
+  const { capture } = createCapture({ backend: open.backend, memory, passages, withdrawn, logger: silent, ...counts });
   const observe = createCaptureSequence({ now: () => Date.now() });
   const uuid = randomUUID();
   const receive = async (operation: string) => {

@@ -1,0 +1,76 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from '../../src/platform/logger.js';
+
+const PAUSE_MS = 1_000;
+const NAMED = 20;
+
+/** Work that is tried until it succeeds, one piece for each name. */
+export interface PatientWork {
+  /**
+   * Resolves after the first attempt; if that fails, further ones follow. Work that still waits under this name is not done
+   * any more. Never rejects.
+   */
+  keepTrying(name: string, work: () => Promise<void>): Promise<void>;
+  /** How many pieces wait for their next attempt. */
+  waiting(): number;
+  /** Tries once more, and says in the log what could not be done. */
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps work that fails, and tries it again every second, one piece after the other: a store that is full or away fails all
+ * of them, and must not be asked by each.
+ * @param what says in the log that it is not done, such as "a capture is not noted"
+ */
+export function createPatientWork(what: string, logger: Logger): PatientWork {
+  const waiting = new Map<string, () => Promise<void>>();
+  const stop = new AbortController();
+  const { signal } = stop;
+  let trying: Promise<void> | undefined;
+
+  /** Until one fails, which is then the last in turn. */
+  async function tryInTurn(): Promise<void> {
+    for (const [name, work] of [...waiting]) {
+      const failed = await work().then(
+        () => false,
+        () => true,
+      );
+      if (waiting.get(name) !== work) continue;
+      waiting.delete(name);
+      if (!failed) continue;
+      waiting.set(name, work);
+      return;
+    }
+  }
+
+  async function tryAll(): Promise<void> {
+    for (let last = false; waiting.size > 0 && !last; ) {
+      // The process may end meanwhile.
+      await wait(PAUSE_MS, undefined, { ref: false, signal }).catch(() => undefined);
+      last = signal.aborted;
+      await tryInTurn();
+    }
+    trying = undefined;
+    const left = { count: waiting.size, names: [...waiting.keys()].slice(0, NAMED) };
+    if (waiting.size > 0) logger.error(left, `${what}, and the plugin stops`);
+  }
+
+  return {
+    async keepTrying(name, work) {
+      if (!waiting.has(name)) {
+        try {
+          return await work();
+        } catch (error) {
+          if (waiting.size === 0) logger.warn({ err: error, name }, `${what} yet: it is tried again`);
+        }
+      }
+      waiting.set(name, work);
+      trying ??= tryAll();
+    },
+    waiting: () => waiting.size,
+    async close() {
+      stop.abort();
+      await trying;
+    },
+  };
+}
