@@ -12,13 +12,13 @@ interface Waiting {
 /**
  * Handles the requests of each connection one after the other, with other connections served in between: Node hands out
  * all the requests that a client has sent without waiting for their responses at once. A connection on which more than
- * 64 wait is closed, and none of those that still wait is handled.
+ * 64 wait is closed. When a connection ends, none of the requests that still wait is handled (RFC 9112 section 9.6).
  */
 export function inTurn(handle: RequestListener): RequestListener {
   const lines = new WeakMap<Socket, Waiting[]>();
   const begin = (line: Waiting[]): void => {
     const [{ request, response } = {}] = line;
-    if (!request || !response || request.socket.destroyed) return;
+    if (!request || !response || !request.socket.writable) return;
     response.once('close', () => {
       line.shift();
       if (line.length > 0) setImmediate(begin, line);

@@ -14,13 +14,14 @@ const serve = async (handle: (path: string, response: ServerResponse) => void): 
   server = await listen((request, response) => handle(request.url!, response), { host: '127.0.0.1', port: 0 });
 };
 
-/** Sends so many requests in one piece. */
-const send = (count: number) => {
+/** Sends so many requests in one piece, after these bytes. */
+const send = (count: number, before = '') => {
   const socket = connect(server!.port, '127.0.0.1');
   client = socket;
   let received = '';
   socket.on('error', () => undefined).on('data', (bytes) => (received += bytes));
-  socket.write(Array.from({ length: count }, (_, place) => `GET /${place} HTTP/1.1\r\nhost: a\r\n\r\n`).join(''));
+  const requests = Array.from({ length: count }, (_, place) => `GET /${place} HTTP/1.1\r\nhost: a\r\n\r\n`);
+  socket.write(before + requests.join(''));
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   return { closed, received: () => received };
 };
@@ -70,5 +71,18 @@ describe('requests that a client sends without waiting for responses', () => {
     await closed;
     await quiet();
     expect(handled).toBe(1);
+  });
+
+  it('are not handled after a response that ends the connection', async () => {
+    const begun: string[] = [];
+    await serve((path, response) => {
+      begun.push(path);
+      response.setHeader('connection', 'close').end(path);
+    });
+    const first = 'POST /first HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n';
+    const { closed } = send(3, first);
+    await closed;
+    await quiet();
+    expect(begun).toEqual(['/first']);
   });
 });
