@@ -19,8 +19,10 @@ const TITLES: Readonly<Record<Exclude<ErrorCode, 'not_found'>, string>> = {
   unprocessable: 'Unprocessable Content',
   payload_too_large: 'Payload Too Large',
   unsupported_media_type: 'Unsupported Media Type',
+  expectation_failed: 'Expectation Failed',
   rate_limited: 'Too Many Requests',
   internal: 'Internal Server Error',
+  not_implemented: 'Not Implemented',
   unavailable: 'Service Unavailable',
   disk_full: 'Insufficient Storage',
 };

@@ -7,7 +7,8 @@ export const LATEST_MS = 10_000;
 export function faultOf({ status, head, body, milliseconds }: RawAnswer): string | undefined {
   if (milliseconds >= LATEST_MS) return `no answer within ${LATEST_MS} ms`;
   if (status === 0) return 'the answer is not HTTP';
-  if (status >= 500) return `answered ${status}`;
+  // 501 is about the request: its transfer coding.
+  if (status >= 500 && status !== 501) return `answered ${status}`;
   if (/node_modules|\.[jt]s:\d+/.test(body)) return 'the answer tells of our insides';
   if (!head.includes('content-type: application/json') || body === '') return undefined;
   const json = parsed(body);

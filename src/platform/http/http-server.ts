@@ -10,8 +10,9 @@ import { errorBody } from './error-reply.js';
 import type { ConnectionLimits } from './open-connections.js';
 import { originForm } from './origin-form.js';
 import { inTurn } from './pipelined-requests.js';
+import { refusedHead } from './refused-head.js';
 import { paceResponses, type ResponsePace } from './response-pace.js';
-import { closeIfUnread } from './unread-body.js';
+import { closeIfUnread, endAfterBody } from './unread-body.js';
 
 /** A listening server. */
 export interface HttpServer {
@@ -75,25 +76,26 @@ export async function listen(
   const closeIdle = boundConnections(server, address.connections ?? USUAL_LIMITS);
   const drain = drainConnections(server, closeIdle);
   const pace = paceResponses(server, address.pace);
+  const answering = new WeakMap<Duplex, ServerResponse>();
   server.on(
     'request',
     inTurn((request, response) => {
       closeIfUnread(request, response);
       pace(response);
-      if (request.httpVersion === '1.1' && request.headers.host === undefined) {
-        refuse(response, 'The request must have a Host header.');
-        return;
-      }
+      answering.set(request.socket, response);
       const target = originForm(request.url!);
-      if (target === undefined) {
-        refuse(response, 'The target of the request must be a path or an http URL.');
+      const refusal = refusedHead(request);
+      if (refusal || target === undefined) {
+        refuse(response, refusal ?? new ApiError('bad_request', WRONG_TARGET));
         return;
       }
       request.url = target;
       handler(request, response);
     }),
   );
-  server.on('clientError', refuseUnreadable);
+  // Node.js would answer without a body.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('clientError', (error, socket) => refuseUnreadable(error, socket, answering.get(socket)));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address.port, address.host, () => {
@@ -110,23 +112,29 @@ export async function listen(
   };
 }
 
-/** Express would answer with a page of its own. */
-function refuse(response: ServerResponse, description: string): void {
-  const refusal = new ApiError('bad_request', description);
-  const body = Buffer.from(JSON.stringify(errorBody(refusal)));
-  response
-    .writeHead(refusal.status, {
-      connection: 'close',
-      'content-type': 'application/json',
-      'content-length': body.byteLength,
-    })
-    .end(body);
+/** Express would answer with a page of its own. The connection ends: what follows may belong to this request. */
+function refuse(response: ServerResponse, refusal: ApiError): void {
+  const body = JSON.stringify(errorBody(refusal));
+  response.statusCode = refusal.status;
+  response.setHeader('connection', 'close');
+  response.setHeader('content-type', 'application/json');
+  response.setHeader('content-length', Buffer.byteLength(body));
+  endAfterBody(response, body);
 }
 
-/** Input that is not HTTP never reaches a route; it is refused with the same body. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+const WRONG_TARGET = 'The target of the request must be a path or an http URL.';
+
+/**
+ * Input that is not HTTP never reaches a route; it is refused with the same body. Nothing is written into a response
+ * that has begun: it is cut off. @param answering the newest response on the connection
+ */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, answering: ServerResponse | undefined): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  if (answering?.headersSent && !answering.writableFinished) {
+    socket.end();
     return;
   }
   const status = UNREADABLE[error.code ?? ''] ?? '400 Bad Request';

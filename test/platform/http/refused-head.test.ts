@@ -1,0 +1,110 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type HttpServer, listen } from '../../../src/platform/http/http-server.js';
+
+let server: HttpServer;
+let handled: string[];
+afterEach(() => server.close());
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+const answerDone: Handle = (request, response) => {
+  request.resume().on('end', () => response.end('done'));
+};
+
+/** What a client hears that sends all these bytes before it listens, until the server closes; `isOpen` if it does not. */
+async function heard(bytes: string | Uint8Array, handle = answerDone): Promise<{ text: string; isOpen: boolean }> {
+  handled = [];
+  server = await listen(
+    (request, response) => {
+      handled.push(request.url!);
+      handle(request, response);
+    },
+    { host: '127.0.0.1', port: 0 },
+  );
+  const socket = connect(server.port, '127.0.0.1', () => socket.pause().write(bytes, () => socket.resume()));
+  let text = '';
+  socket.on('error', () => undefined).on('data', (chunk) => (text += chunk));
+  const isOpen = await new Promise<boolean>((resolve) => {
+    socket.on('close', () => resolve(false));
+    setTimeout(() => resolve(true), 3_000).unref();
+  });
+  socket.destroy();
+  return { text, isOpen };
+}
+
+const HI = '2\r\nhi\r\n0\r\n\r\n';
+const post = (lines: readonly string[], body = HI) =>
+  `POST /first HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n${body}`;
+const NEXT = 'GET /next HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+
+/** One answer with the body of our errors, on a connection that it ends. */
+const refusal = (status: number, error: string, field: string) =>
+  new RegExp(
+    `^HTTP/1\\.1 ${status} [^{]*connection: close[^{]*content-type: application/json[^{]*\\{"error":"${error}","description":"${field}[^{]*$`,
+    'is',
+  );
+
+const REFUSED: [what: string, lines: readonly string[], status: number, error: string, field: string][] = [
+  ['an unknown expectation', ['host: a', 'expect: x'], 417, 'expectation_failed', 'Expect: '],
+  ['an empty expectation', ['host: a', 'expect:'], 417, 'expectation_failed', 'Expect: '],
+  ['two Host headers', ['host: a', 'Host: b'], 400, 'bad_request', 'Host: '],
+  ['the same Host header twice', ['host: a', 'host: a'], 400, 'bad_request', 'Host: '],
+  ['a coding before chunked', ['host: a', 'transfer-encoding: gzip, chunked'], 501, 'not_implemented', 'Transfer'],
+  [
+    'codings in two header lines',
+    ['host: a', 'transfer-encoding: gzip', 'Transfer-Encoding: chunked'],
+    501,
+    'not_implemented',
+    'Transfer',
+  ],
+  ['a body without an end', ['host: a', 'transfer-encoding: gzip'], 400, 'bad_request', 'Transfer'],
+  ['a coding that only begins like chunked', ['host: a', 'transfer-encoding: chunked;q=1'], 400, 'bad_request', ''],
+  ['a coding after chunked', ['host: a', 'transfer-encoding: chunked, gzip'], 400, 'bad_request', ''],
+];
+
+describe('the head of a request', () => {
+  it.each(REFUSED)(
+    'with %s is refused once in our words, and nothing after it is handled',
+    async (_, lines, status, error, field) => {
+      const { text, isOpen } = await heard(post(lines) + NEXT);
+      expect([text, isOpen]).toEqual([expect.stringMatching(refusal(status, error, field)), false]);
+      expect(handled).toEqual([]);
+    },
+  );
+
+  it('that is refused lets a client see why that first sends a body of 6 MiB', async () => {
+    const size = 6 * 1024 * 1024;
+    const body = Buffer.concat([
+      Buffer.from(`${size.toString(16)}\r\n`),
+      Buffer.alloc(size, ' '),
+      Buffer.from('\r\n0\r\n\r\n'),
+    ]);
+    const head = Buffer.from(post(['host: a', 'transfer-encoding: gzip, chunked'], ''));
+    const { text } = await heard(Buffer.concat([head, body]));
+    expect(text).toMatch(refusal(501, 'not_implemented', 'Transfer'));
+  });
+
+  it.each([
+    ['chunks', ['transfer-encoding: chunked']],
+    ['chunks in capitals', ['Transfer-Encoding: Chunked']],
+    ['an expectation that is known', ['transfer-encoding: chunked', 'expect: 100-Continue']],
+  ])('with %s is accepted, and the connection serves the next request', async (_, lines) => {
+    const { text } = await heard(post(['host: a', ...lines]) + NEXT);
+    expect(handled).toEqual(['/first', '/next']);
+    expect(text.match(/HTTP\/1\.1 200 /g)?.length).toBe(2);
+  });
+});
+
+describe('bytes that are not HTTP', () => {
+  it('cut a response off that has begun, and are not answered in the middle of it', async () => {
+    const { text, isOpen } = await heard(
+      `${post(['host: a', 'content-length: 0'], '')}nonsense\r\n\r\n`,
+      (_, response) => {
+        response.writeHead(200, { 'content-length': 100 }).write('begun');
+      },
+    );
+    expect([text, isOpen]).toEqual([expect.stringMatching(/^HTTP\/1\.1 200 .*\r\n\r\nbegun$/s), false]);
+  });
+});
