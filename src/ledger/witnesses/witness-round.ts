@@ -1,5 +1,6 @@
 import type { Signer, VerifySignature } from '../../core/cose/signature.js';
 import { rfc9162ConsistencyNodes, rfc9162ConsistencyPath } from '../../core/rfc9162/rfc9162-consistency-path.js';
+import { decodeNote, signaturesBy } from '../../core/tlog/signed-note.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Logger } from '../../platform/logger.js';
@@ -9,7 +10,14 @@ import type { LogRef } from '../log.js';
 import { readNodes } from '../node-page-store.js';
 import { registerSeals } from './register-seals.js';
 import { askWitness, type CheckpointSubmission, type Witness, WitnessRefused } from './witness.js';
-import { advanceWitnessed, insertCosigned, newestCosigned, putWitnessSizes, witnessSizes } from './witness-store.js';
+import {
+  advanceWitnessed,
+  insertCosigned,
+  newestCosigned,
+  putWitnessSizes,
+  replaceCosigned,
+  witnessSizes,
+} from './witness-store.js';
 
 export interface WitnessDeps {
   readonly database: Database;
@@ -42,15 +50,27 @@ interface Asked {
   readonly line?: string;
 }
 
-async function submissionOf(deps: WitnessDeps, log: LogRef): Promise<CheckpointSubmission | undefined> {
+/** A checkpoint that witnesses have not cosigned. */
+interface Due {
+  readonly submission: CheckpointSubmission;
+  readonly witnesses: readonly Witness[];
+  /** The same checkpoint with the cosignatures of a quorum, if it is stored already. */
+  readonly kept?: string;
+}
+
+/** The newest checkpoint of a log, and who of the witnesses has yet to cosign it; undefined if all of them have. */
+async function dueOf(deps: WitnessDeps, log: LogRef): Promise<Due | undefined> {
   const { database } = deps;
-  const { state, done } = await database.inTransaction('system', async (tx) => ({
+  const { state, newest } = await database.inTransaction('system', async (tx) => ({
     state: await publishedState(tx, log),
-    done: (await newestCosigned(tx, log))?.size ?? 0n,
+    newest: await newestCosigned(tx, log),
   }));
-  if (!state || state.size === 0n || state.size === done) return undefined;
+  if (!state || state.size === 0n) return undefined;
   const { size } = state;
-  return {
+  const kept = newest?.size === size ? newest.note : undefined;
+  const witnesses = kept === undefined ? deps.witnesses : missingIn(kept, deps.witnesses);
+  if (witnesses.length === 0) return undefined;
+  const submission: CheckpointSubmission = {
     note: await checkpointNote(state, deps.noteSigners()),
     size,
     proofFrom: (oldSize) =>
@@ -58,13 +78,22 @@ async function submissionOf(deps: WitnessDeps, log: LogRef): Promise<CheckpointS
         rfc9162ConsistencyPath(oldSize, size, await readNodes(tx, log, rfc9162ConsistencyNodes(oldSize, size))),
       ),
   };
+  if (kept === undefined) return { submission, witnesses };
+  // A cosignature of another text would spoil the stored checkpoint.
+  return decodeNote(kept).text === decodeNote(submission.note).text ? { submission, witnesses, kept } : undefined;
 }
 
-async function askAll(deps: WitnessDeps, log: LogRef, submission: CheckpointSubmission): Promise<Asked[]> {
+/** Witnesses that were added, or did not answer, after a quorum had cosigned. */
+function missingIn(note: string, witnesses: readonly Witness[]): Witness[] {
+  const read = decodeNote(note);
+  return witnesses.filter(({ key }) => signaturesBy(read, key).length === 0);
+}
+
+async function askAll(deps: WitnessDeps, log: LogRef, { submission, witnesses }: Due): Promise<Asked[]> {
   const { database, verifySignature, clock, logger } = deps;
   const sizes = await database.inTransaction('system', (tx) => witnessSizes(tx, log));
   return Promise.all(
-    deps.witnesses.map(async (witness): Promise<Asked> => {
+    witnesses.map(async (witness): Promise<Asked> => {
       const { name } = witness.key;
       const call = { witness, oldSize: sizes.get(name) ?? 0n, verifySignature, now: () => clock.now() };
       try {
@@ -79,10 +108,10 @@ async function askAll(deps: WitnessDeps, log: LogRef, submission: CheckpointSubm
 }
 
 /**
- * Runs one round: registers new seals in the public statement log and has its newest checkpoint cosigned. If a quorum
- * cosigns, it stores the checkpoint and moves the covered events to UNEQUIVOCAL (docs/design/README.md#one-operation).
- * Each step is idempotent. A crash between a request and storing its answer leaves witnesses ahead of us; they report
- * their size in the next round.
+ * Runs one round: registers new seals in the public statement log, and has its newest checkpoint and that of the keys log
+ * cosigned by each witness that has not done so. If a quorum cosigns, it stores the checkpoint and moves the covered
+ * events to UNEQUIVOCAL (docs/design/README.md#one-operation). Each step is idempotent. A crash between a request and
+ * storing its answer leaves witnesses ahead of us; they report their size in the next round.
  */
 export async function runWitnessRound(deps: WitnessDeps): Promise<WitnessRound> {
   const { publicLog, keysLog } = deps;
@@ -93,23 +122,30 @@ export async function runWitnessRound(deps: WitnessDeps): Promise<WitnessRound> 
   return { registered, ...cosigned };
 }
 
-/** Has the newest checkpoint of a log cosigned, unless that is done. Calls `reached` if a quorum cosigned. */
+/**
+ * Has the newest checkpoint of a log cosigned by those witnesses that have not done so. Calls `reached` if they make up a
+ * quorum; if a quorum had cosigned before, their cosignatures are added to the others.
+ */
 async function cosignLog(
   deps: WitnessDeps,
   log: LogRef,
   reached: (tx: Tx, size: bigint) => Promise<unknown> = async () => undefined,
 ): Promise<Omit<WitnessRound, 'registered'>> {
-  const submission = await submissionOf(deps, log);
-  if (!submission) return { cosignatures: 0, complete: true };
+  const due = await dueOf(deps, log);
+  if (!due) return { cosignatures: 0, complete: true };
+  const { submission, kept } = due;
   const { size } = submission;
-  const cosigned = (await askAll(deps, log, submission)).filter(({ line }) => line !== undefined);
-  const quorum = cosigned.length >= deps.quorum;
+  const cosigned = (await askAll(deps, log, due)).filter(({ line }) => line !== undefined);
+  const quorum = kept !== undefined || cosigned.length >= deps.quorum;
+  const lines = cosigned.map(({ line }) => line).join('');
   await deps.database.inTransaction('system', async (tx) => {
     const names = cosigned.map(({ witness }) => witness);
     await putWitnessSizes(tx, log, names, size);
-    if (!quorum) return;
-    await insertCosigned(tx, log, size, submission.note + cosigned.map(({ line }) => line).join(''));
-    await reached(tx, size);
+    if (kept !== undefined) await replaceCosigned(tx, log, size, { before: kept, after: kept + lines });
+    else if (quorum) {
+      await insertCosigned(tx, log, size, submission.note + lines);
+      await reached(tx, size);
+    }
   });
   return { cosignatures: cosigned.length, complete: quorum, ...(quorum ? { cosigned: size } : {}) };
 }

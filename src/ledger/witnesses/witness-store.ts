@@ -1,6 +1,7 @@
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertReturning, insertRows } from '../../platform/postgres/insert-rows.js';
+import { updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { LogRef } from '../log.js';
 import { LOG } from '../log-store.js';
 
@@ -136,6 +137,17 @@ export async function putPlainCheckpoint(tx: Tx, log: LogRef, note: string | und
 
 export async function insertCosigned(tx: Tx, { tenantId, logId }: LogRef, size: bigint, note: string): Promise<void> {
   await insertRows(tx, COSIGNED, [{ tenantId, logId, size, note }], 'ON CONFLICT DO NOTHING');
+}
+
+/** Replaces a cosigned checkpoint by one with more cosignatures, unless another process has replaced it. */
+export async function replaceCosigned(
+  tx: Tx,
+  { tenantId, logId }: LogRef,
+  size: bigint,
+  { before, after }: { readonly before: string; readonly after: string },
+): Promise<void> {
+  const row = { tenantId, logId, size, note: after };
+  await updateRows(tx, COSIGNED, ['tenantId', 'logId', 'size'], ['note'], row, { note: before });
 }
 
 /** Moves every MMR log to the newest of its seals that is below `size` entries of the public statement log. */

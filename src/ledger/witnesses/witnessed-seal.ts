@@ -12,7 +12,7 @@ import { firstWitnessedSeal } from './witness-store.js';
 
 /**
  * Evidence that witnesses have seen a leaf of an MMR log: the first registered seal over it that a cosigned checkpoint
- * covers, and the first such checkpoint. The same for every request; undefined until it exists.
+ * covers, and the first such checkpoint. Undefined until it exists; afterwards it only gains cosignatures.
  */
 export async function witnessedSeal(
   tx: Tx,
