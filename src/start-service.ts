@@ -132,12 +132,12 @@ async function startParts(
 }
 
 function running(base: ServiceBase, identity: Identity, config: Pick<Config, 'role'>) {
-  const { database, queues, clock, ids, open, deployment, keyring, ledger } = base;
+  const { database, backend, clock, ids, deployment, keyring, manifests, firstOwner, createTenancyKeys, ledger } = base;
   const { firstLook } = identity.people;
-  const { issuer, root } = open.manifests.current.manifest;
+  const { issuer, root } = manifests.current.manifest;
   return {
-    engines: { database: database.engine, queue: queues.engine },
-    ...(open.firstOwner ? { firstOwner: open.firstOwner } : {}),
+    engines: { database: database.engine, queue: backend.engine },
+    ...(firstOwner ? { firstOwner } : {}),
     ...(firstLook && servesInterface(config) ? { firstLook: firstLook.link } : {}),
     ...(issuer === serviceDid(base.publicUrl) ? {} : { formerIssuer: issuer }),
     parts: {
@@ -147,7 +147,7 @@ function running(base: ServiceBase, identity: Identity, config: Pick<Config, 'ro
       ledger,
       clock,
       ids,
-      createTenancyKeys: open.createTenancyKeys,
+      createTenancyKeys,
       keys: identity.keys,
     },
     rootFingerprint: rootFingerprint(keyThumbprint(root)),

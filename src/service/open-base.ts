@@ -51,7 +51,7 @@ export interface ServiceOverrides {
 }
 
 /** What every role depends on. */
-export interface Base {
+export interface Base extends OpenDeployment {
   /** May be wrong: what is signed or accepted takes its time from `clockWatch`. */
   readonly clock: Clock;
   readonly clockWatch: ClockWatch;
@@ -61,14 +61,13 @@ export interface Base {
   readonly failpoints: Failpoints;
   readonly database: Database;
   readonly announcements: Announcements;
-  readonly queues: QueueBackend;
+  readonly backend: QueueBackend;
   /** Not started yet. */
   readonly disk: DiskWatch;
   readonly objectStore: ObjectStore;
   readonly outside: OutsideCalls;
   readonly refusedActs: RefusedActs;
   readonly actTurns: ActTurns;
-  readonly open: OpenDeployment;
 }
 
 /** @throws {Error} with a readable message; `closers` then close what was opened */
@@ -119,13 +118,13 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
     failpoints: overrides.failpoints ?? killingFailpoints(config.failpoint, kill),
     database,
     announcements,
-    queues: queueBackend,
+    backend: queueBackend,
     disk,
     objectStore,
     outside,
     refusedActs: openRefusedActs(logger),
     actTurns: createActTurns(),
-    open: await openDeployment({ config, database, clock: clockWatch.right, ids, keys, objectStore }),
+    ...(await openDeployment({ config, database, clock: clockWatch.right, ids, keys, objectStore })),
   };
 }
 
@@ -148,7 +147,7 @@ export function createServiceLedger(config: LedgerSettings, base: Base, { metric
   return createLedger({
     database: base.database,
     objectStore: base.objectStore,
-    keyring: base.open.keyring,
+    keyring: base.keyring,
     verifySignature: nodeVerify,
     clock: base.clockWatch.right,
     logger: base.logger,
@@ -160,7 +159,7 @@ export function createServiceLedger(config: LedgerSettings, base: Base, { metric
     statementIssuer: (tenantId) => issuerDid(config.publicUrl, tenantId),
     hashEnvelopeLabels: config.hashEnvelopeLabels,
     ids: base.ids,
-    queueBackend: base.queues,
+    queueBackend: base.backend,
     metrics,
     mayRun: () =>
       !base.disk.isFull('database') && !base.disk.isFull('objects') && base.clockWatch.fault() === undefined,
@@ -177,7 +176,7 @@ export async function startLedger(
   const closers: Closers = [];
   const base = await openBase(config, { diskReported }, closers);
   const ledger = createServiceLedger(config, base, report);
-  const keys = watchKeys({ ...base, ...base.open });
+  const keys = watchKeys(base);
   closers.push(() => keys.close());
   await ledger.start();
   await base.disk.start();

@@ -56,13 +56,12 @@ interface IdentitySettings {
   readonly privateIdentityProviders: 'refuse' | 'allow';
 }
 
-interface IdentityParts {
+interface IdentityParts extends OpenDeployment {
   readonly settings: IdentitySettings;
   readonly database: Database;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
-  readonly open: OpenDeployment;
   readonly metrics: Metrics;
   readonly outside: OutsideCalls;
   readonly refusedActs: RefusedActs;
@@ -89,13 +88,11 @@ export interface Identity {
  * sessions and client certificates, all rejected for a disabled tenancy; and the operator's own.
  */
 export async function openIdentity(parts: IdentityParts): Promise<Identity> {
-  const { settings, database, clock, ids, logger, open } = parts;
-  const { deployment, keyring, createTenancyKeys } = open;
+  const { settings, database, clock, ids, logger, deployment, keyring, manifests, createTenancyKeys } = parts;
   const { publicUrl, massifHeight } = settings;
   const secret = await secretFiles(settings.keysDir).secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
   const disabled = await watchDisabledTenancies({ database, logger });
   const standingOf = createCallerStanding(database);
-  const { manifests } = open;
   const found = (faults: number) => parts.metrics.keyFaults(faults);
   const keys = watchKeys({ database, keyring, manifests, deployment, clock, ids, logger, found });
   const tellRefused = createTellRefusedToken({ logger });
@@ -119,13 +116,13 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
       clock,
       ids,
       logger,
-      keys: open.keys,
+      keys: parts.keys,
       manifests,
       deployment,
       issuer: serviceDid(publicUrl),
       faults: keys.faults,
       adoptNow: keys.adoptNow,
-      recertify: (tx) => recertifyTenancyKeys(tx, open),
+      recertify: (tx) => recertifyTenancyKeys(tx, parts),
       nudge: (tenantId, logId) => parts.nudge(tenantId, logId),
     },
     people,
@@ -144,9 +141,9 @@ async function offerFirstLook({ settings, ...deps }: IdentityParts): Promise<Fir
 }
 
 function peopleDeps(parts: IdentityParts): PeopleDeps {
-  const { settings, database, clock, ids, logger, refusedActs, actTurns, metrics, open, outside } = parts;
+  const { settings, database, clock, ids, logger, refusedActs, actTurns, metrics, keyring, outside } = parts;
   const { publicUrl, smtpUrl, mailFrom: from } = settings;
-  const { pepper, pageTokenKey } = open.keyring;
+  const { pepper, pageTokenKey } = keyring;
   const allowPrivate = settings.privateIdentityProviders === 'allow';
   const randomBytes = (count: number) => ids.randomBytes(count);
   const outbound = createOutboundFetch({ allowPrivate });

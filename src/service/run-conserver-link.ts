@@ -21,14 +21,14 @@ export async function runConserverLink(parts: {
   config: LinkSettings;
   /** The port of this process. Events are delivered to it unless `ARCHIVIST_URL` is set. */
   ownPort: number;
-  queues: QueueBackend;
+  backend: QueueBackend;
   disk: DiskWatch;
   logger: Logger;
   clock: Clock;
   clockWatch: ClockWatch;
   metrics: Metrics;
 }): Promise<ConserverLink | undefined> {
-  const { config, queues: backend, disk, logger, clock, clockWatch, metrics } = parts;
+  const { config, backend, disk, logger, clock, clockWatch, metrics } = parts;
   if (config.plugin.port === 0) return undefined;
   const credentials = await pluginCredentials(config);
   if (credentials) {

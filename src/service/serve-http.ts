@@ -106,11 +106,10 @@ function appDeps(base: ServiceBase, identity: Identity, config: HttpSettings, cl
 }
 
 function status(base: ServiceBase, identity: Identity, more: readonly Route[]): Route[] {
-  const { manifests } = base.open;
   const routes = statusRoutes({
     publicUrl: base.publicUrl,
     health: () => serviceHealth({ ...base, keys: identity.keys }),
-    rootFingerprint: () => rootFingerprint(keyThumbprint(manifests.current.manifest.root)),
+    rootFingerprint: () => rootFingerprint(keyThumbprint(base.manifests.current.manifest.root)),
   });
   return [...routes, ...more];
 }

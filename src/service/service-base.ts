@@ -1,22 +1,16 @@
 import type { ChainWatch } from '../archivist/chain/watch-chain.js';
-import type { Deployment } from '../archivist/deployment.js';
 import type { Backlog } from '../ledger/backlog.js';
 import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
 import type { LogRef } from '../ledger/log.js';
 import type { Ledger } from '../ledger/round.js';
 import type { Clock } from '../platform/clock.js';
-import type { OpenKeyring } from '../platform/keys/open-keyring.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import type { Base } from './open-base.js';
 
 /** What features are opened on. Each declares the part of it that it uses. */
 export interface ServiceBase extends Base {
   /** Fails while the clock is wrong: dates what is recorded. */
   readonly rightClock: Clock;
-  readonly backend: QueueBackend;
-  readonly deployment: Deployment;
-  readonly keyring: OpenKeyring;
   readonly pageTokens: PageTokens;
   readonly publicUrl: string;
   readonly ledger: Ledger;
@@ -34,15 +28,11 @@ export function serviceBase(
   parts: Pick<ServiceBase, 'ledger' | 'halted' | 'chain' | 'backlog' | 'publicUrl'>,
 ): ServiceBase {
   const { ledger } = parts;
-  const { deployment, keyring } = base.open;
   return {
     ...base,
     ...parts,
     rightClock: base.clockWatch.right,
-    backend: base.queues,
-    deployment,
-    keyring,
-    pageTokens: createPageTokens(keyring.pageTokenKey),
+    pageTokens: createPageTokens(base.keyring.pageTokenKey),
     nudge: (tenantId, logId, entries = 1) => ledger.nudge(tenantId, logId, { entries }),
     wanted: ({ tenantId, logId }) => ledger.nudge(tenantId, logId, { urgent: true, entries: 0 }),
   };

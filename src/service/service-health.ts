@@ -29,7 +29,7 @@ const SHOWN_LOGS = 100;
  */
 export async function serviceHealth(parts: {
   database: Database;
-  queues: QueueBackend;
+  backend: QueueBackend;
   disk: DiskWatch;
   ledger: Ledger;
   halted: HaltedLogs;
@@ -42,7 +42,7 @@ export async function serviceHealth(parts: {
 }): Promise<ServiceHealth> {
   const [database, queue, logs, sequencers] = await Promise.all([
     probe(() => parts.database.ping()),
-    probe(() => parts.queues.ping()),
+    probe(() => parts.backend.ping()),
     inTime(logHealth(parts)).catch(() => undefined),
     inTime(parts.ledger.lag()).then(
       (lag) => `oldest entry waits ${lag.oldestWaitingMs} ms, halted logs: ${lag.haltedLogs}`,
@@ -55,7 +55,7 @@ export async function serviceHealth(parts: {
       clock === undefined && database === 'ok' && queue === 'ok' && logs?.accepting !== false && !stopping(parts.disk),
     checks: {
       database: `${parts.database.engine}: ${database}`,
-      queue: `${parts.queues.engine}: ${queue}`,
+      queue: `${parts.backend.engine}: ${queue}`,
       clock: clock === undefined ? 'ok' : `WRONG: ${clock}; nothing is accepted or signed`,
       disk: diskState(parts.disk),
       sequencers,

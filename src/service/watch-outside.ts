@@ -14,18 +14,18 @@ const PROBE_KEY = 'probe';
  */
 export function watchOutside(parts: {
   readonly database: Database;
-  readonly queues: QueueBackend;
+  readonly backend: QueueBackend;
   readonly objectStore: ObjectStore;
   readonly outside: OutsideCalls;
 }): { close(): Promise<void> } {
-  const { database, queues, objectStore, outside } = parts;
+  const { database, backend, objectStore, outside } = parts;
   let looking: Promise<unknown> | undefined;
 
   async function look(): Promise<void> {
     const ask = (work: Promise<unknown>) => within(ANSWER_WITHIN_MS, work, 'no answer in time');
     const asked = [objectStore.get(PROBE_KEY)];
     const recorded: Promise<unknown>[] = [outside.record('database', ask(database.ping()))];
-    if (queues.engine === 'Redis') recorded.push(outside.record('queue', ask(queues.ping())));
+    if (backend.engine === 'Redis') recorded.push(outside.record('queue', ask(backend.ping())));
     await Promise.allSettled([...asked, ...recorded]);
   }
 

@@ -16,7 +16,7 @@ export async function watchParts(
   closers.push(() => outside.close());
   const halted = await watchHaltedLogs(base);
   closers.push(() => halted.close());
-  const chain = await watchChain({ ...base, ...base.open, looked: base.metrics.chainLooked });
+  const chain = await watchChain({ ...base, looked: base.metrics.chainLooked });
   closers.push(() => chain.close());
   const backlog = createBacklog({ ...base, limit, waiting: base.metrics.entriesWaiting });
   backlog.start();
