@@ -8,7 +8,7 @@ import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
 import { createLedger, type Ledger } from '../ledger/round.js';
 import { type Clock, systemClock } from '../platform/clock.js';
 import type { ClockWatch } from '../platform/clock-watch.js';
-import type { Closers } from '../platform/close-all.js';
+import { type Closers, closeAll } from '../platform/close-all.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import { watchedObjectStore } from '../platform/disk/watched-object-store.js';
@@ -190,7 +190,7 @@ export async function startLedger(
     },
     async close() {
       await ledger.stop();
-      for (let closer = closers.pop(); closer; closer = closers.pop()) await closer();
+      await closeAll(closers);
     },
   };
 }
