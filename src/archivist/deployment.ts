@@ -1,3 +1,5 @@
+import type { LogRef } from '../ledger/log.js';
+
 /** The fixed identifiers of one database: created by the bootstrap, never changed. */
 export interface Deployment {
   /** Owns the service's keys and the private statement log. */
@@ -11,18 +13,18 @@ export interface Deployment {
 }
 
 /** The MMR log of a tenancy has the tenancy's own id, so paths and events that carry one name the other too. */
-export function tenancyLog(tenantId: string): { tenantId: string; logId: string } {
+export function tenancyLog(tenantId: string): LogRef {
   return { tenantId, logId: tenantId };
 }
 
 /** The statement log of an event's statement: the public one for events of public assets. */
-export function statementLog(deployment: Deployment, isPublic: boolean): { tenantId: string; logId: string } {
+export function statementLog(deployment: Deployment, isPublic: boolean): LogRef {
   return isPublic
     ? { tenantId: deployment.publicTenancy, logId: deployment.publicStatementLog }
     : { tenantId: deployment.deploymentTenancy, logId: deployment.privateStatementLog };
 }
 
 /** The log whose entries are the key manifests. */
-export function keysLog(deployment: Deployment): { tenantId: string; logId: string } {
+export function keysLog(deployment: Deployment): LogRef {
   return { tenantId: deployment.deploymentTenancy, logId: deployment.keysLog };
 }

@@ -23,6 +23,7 @@ import { createCallerStanding } from '../iam/tokens/caller-standing.js';
 import { openGuessGuard } from '../iam/tokens/guess-guard.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { createTellRefusedToken } from '../iam/tokens/tell-refused-token.js';
+import type { LogRef } from '../ledger/log.js';
 import type { Clock } from '../platform/clock.js';
 import { ApiError } from '../platform/errors.js';
 import type { Authenticate } from '../platform/http/authenticate.js';
@@ -66,7 +67,7 @@ interface IdentityParts extends OpenDeployment {
   readonly outside: OutsideCalls;
   readonly refusedActs: RefusedActs;
   readonly actTurns: ActTurns;
-  nudge(tenantId: string, logId: string): void;
+  nudge(log: LogRef): void;
 }
 
 /** What the routes for people depend on. */
@@ -123,7 +124,7 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
       faults: keys.faults,
       adoptNow: keys.adoptNow,
       recertify: (tx) => recertifyTenancyKeys(tx, parts),
-      nudge: (tenantId, logId) => parts.nudge(tenantId, logId),
+      nudge: parts.nudge,
     },
     people,
     async close() {

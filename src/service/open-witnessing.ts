@@ -1,5 +1,6 @@
 import { type Deployment, keysLog, statementLog } from '../archivist/deployment.js';
 import { checkpointNote, type PublishedState, publishedState } from '../ledger/checkpoint-note.js';
+import type { LogRef } from '../ledger/log.js';
 import { settleCheckpoint, shownCheckpoint } from '../ledger/witnesses/shown-checkpoint.js';
 import { startWitnessJob } from '../ledger/witnesses/witness-job.js';
 import type { Clock } from '../platform/clock.js';
@@ -33,7 +34,7 @@ interface WitnessParts {
   readonly outside: OutsideCalls;
   readonly keyring: Keyring;
   readonly deployment: Deployment;
-  nudge(tenantId: string, logId: string): void;
+  nudge(log: LogRef): void;
 }
 
 /** The statement logs that everybody may follow, with the witnesses of each. */
@@ -75,6 +76,7 @@ export function openWitnessing(base: WitnessParts, settings: WitnessSettings): F
     witnessed();
     return startWitnessJob({
       ...base,
+      nudge: (tenantId, logId) => base.nudge({ tenantId, logId }),
       witnessed: (complete) => {
         if (complete) witnessed();
         base.outside.report('witness', complete ? undefined : new Error('no quorum of the witnesses cosigned'));

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Deployment } from '../archivist/deployment.js';
+import { type Deployment, tenancyLog } from '../archivist/deployment.js';
 import { findAssetFreeEvents } from '../archivist/events/asset-free-event-store.js';
 import { recordSecurityEvent, type SecurityDeps } from '../iam/security/record-security-event.js';
 import { SECURITY_EVENT_TYPE, SERVICE } from '../iam/security/security-event.js';
@@ -7,6 +7,7 @@ import { newestSecurityEvent } from '../iam/security/security-event-store.js';
 import { listOrganisationIds } from '../iam/tenancies/tenancy-store.js';
 import type { AuditedLog } from '../ledger/audit/audit-log.js';
 import { leafRange } from '../ledger/leaf-store.js';
+import type { LogRef } from '../ledger/log.js';
 import { removeFile } from '../platform/durable-file.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { manifestFile } from '../platform/keys/manifest/manifest-file.js';
@@ -41,7 +42,7 @@ export interface ScheduledAuditDeps extends SecurityDeps {
   readonly keyring: Keyring;
   readonly metrics: Pick<Metrics, 'audited'>;
   /** Called after a commit for each log that has work to do. Must not throw. */
-  nudge(tenantId: string, logId: string): void;
+  nudge(log: LogRef): void;
 }
 
 interface Fault {
@@ -79,7 +80,7 @@ export async function scheduledAudit(deps: ScheduledAuditDeps, stopping: () => b
     progress: () => undefined,
   });
   const recorded = await deps.database.inTransaction('system', (tx) => record(tx, deps, logs, { faults, count }));
-  for (const tenantId of recorded) deps.nudge(tenantId, tenantId);
+  for (const tenantId of recorded) deps.nudge(tenancyLog(tenantId));
   deps.metrics.audited({ faults: count, atMs: deps.clock.now() });
   await state.finish();
   return { logs: logs.length, leaves: Number(leavesOf(logs)), faults: count };

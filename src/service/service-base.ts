@@ -18,7 +18,7 @@ export interface ServiceBase extends Base {
   readonly chain: ChainWatch;
   readonly backlog: Backlog;
   /** Reports that entries wait for a log; one unless told. */
-  nudge(tenantId: string, logId: string, entries?: number): void;
+  nudge(log: LogRef, entries?: number): void;
   /** Reports that a caller waits for the seal of a log. */
   wanted(log: LogRef): void;
 }
@@ -33,7 +33,7 @@ export function serviceBase(
     ...parts,
     rightClock: base.clockWatch.right,
     pageTokens: createPageTokens(base.keyring.pageTokenKey),
-    nudge: (tenantId, logId, entries = 1) => ledger.nudge(tenantId, logId, { entries }),
+    nudge: ({ tenantId, logId }, entries = 1) => ledger.nudge(tenantId, logId, { entries }),
     wanted: ({ tenantId, logId }) => ledger.nudge(tenantId, logId, { urgent: true, entries: 0 }),
   };
 }

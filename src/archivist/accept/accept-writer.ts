@@ -1,4 +1,5 @@
 import type { Failpoints } from '../../ledger/failpoints.js';
+import type { LogRef } from '../../ledger/log.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { KEPT_PLANS } from '../../platform/postgres/kept-plans.js';
 import { type AcceptDeps, acceptBatch } from './accept-batch.js';
@@ -15,7 +16,7 @@ export interface AcceptWriterDeps extends AcceptDeps {
   /** Refuses every submission by throwing while the logs are too far behind. */
   admit(): void;
   /** Called after the commit for each log that has work to do, with how many entries began to wait. Must not throw. */
-  nudge(tenantId: string, logId: string, entries: number): void;
+  nudge(log: LogRef, entries: number): void;
 }
 
 /** Counts accepts, after their commit. */
@@ -140,7 +141,7 @@ async function writeBatch(deps: AcceptWriterDeps, batch: readonly Submission[]):
   await deps.failpoints.reach('accept.after');
   for (const outcome of result.outcomes) if ('accepted' in outcome) deps.metrics.accepted(outcome.accepted.kind);
   deps.metrics.batchAccepted(batch.length);
-  for (const { tenantId, logId, entries } of result.logs) deps.nudge(tenantId, logId, entries);
+  for (const log of result.logs) deps.nudge(log, log.entries);
   return result.outcomes;
 }
 

@@ -6,6 +6,7 @@ import {
   takePolicyAudit,
 } from '../../iam/access-policies/policy-audit-store.js';
 import type { Failpoints } from '../../ledger/failpoints.js';
+import type { LogRef } from '../../ledger/log.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { condition } from '../../platform/listing/condition.js';
 import type { Portion } from '../../platform/listing/portion-store.js';
@@ -21,7 +22,7 @@ export interface PolicyAuditDeps extends Omit<AcceptDeps, 'quotas' | 'halted' | 
   readonly database: Database;
   readonly failpoints: Failpoints;
   /** Called after a commit for each log that has work to do. Must not throw. */
-  nudge(tenantId: string, logId: string): void;
+  nudge(log: LogRef): void;
 }
 
 /** Events of one transaction. */
@@ -46,7 +47,7 @@ export async function recordPolicyAudit(
     if (!step) break;
     recorded += step.recorded;
     servedTenant = step.tenantId;
-    for (const log of step.logs) deps.nudge(log.tenantId, log.logId);
+    for (const log of step.logs) deps.nudge(log);
   }
   return { recorded };
 }
@@ -55,7 +56,7 @@ async function recordSome(
   tx: Tx,
   deps: PolicyAuditDeps,
   servedTenant: string | undefined,
-): Promise<{ tenantId: string; recorded: number; logs: { tenantId: string; logId: string }[] } | undefined> {
+): Promise<{ tenantId: string; recorded: number; logs: LogRef[] } | undefined> {
   const audit = await takePolicyAudit(tx, servedTenant);
   if (!audit) return undefined;
   const { rows: assets, cut } = await nextAssets(tx, audit);

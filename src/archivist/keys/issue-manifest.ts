@@ -4,6 +4,7 @@ import { type KeyManifest, unsignedKeyManifest } from '../../core/keys/key-manif
 import { completeKeyManifest } from '../../core/keys/sign-key-manifest.js';
 import { type TrustedKeyManifest, verifyNextKeyManifest } from '../../core/keys/verify-key-manifests.js';
 import { enterKeyManifest } from '../../ledger/keys-log/enter-key-manifest.js';
+import type { LogRef } from '../../ledger/log.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
@@ -31,7 +32,7 @@ export interface IssueDeps {
   readonly issuer: string;
   /** Lets this process adopt the newest manifest at once; others follow within seconds. */
   readonly adoptNow: () => Promise<void>;
-  nudge(tenantId: string, logId: string): void;
+  nudge(log: LogRef): void;
 }
 
 /** Returns the next manifest unsigned, for an offline root key. */
@@ -100,6 +101,6 @@ export async function enterManifest(
     await also(tx, manifest);
   });
   await deps.adoptNow();
-  deps.nudge(log.tenantId, log.logId);
+  deps.nudge(log);
   return next;
 }

@@ -54,7 +54,7 @@ export async function forkLog(deps: LogOperatorDeps, logId: string, request: For
     'the operator has forked a log openly',
   );
   await deps.halted.refresh();
-  deps.nudge(log.tenantId, log.logId);
+  deps.nudge(log);
   return showLog(deps, logId);
 }
 

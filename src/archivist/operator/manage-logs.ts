@@ -3,7 +3,7 @@ import { OPERATOR } from '../../iam/security/security-event.js';
 import { explainLog, type Finding, type LogExplanation, type SealPlace } from '../../ledger/halted/explain-log.js';
 import { clearHalt, findLogById, logsAfter } from '../../ledger/halted/halted-log-store.js';
 import type { HaltedLogs } from '../../ledger/halted/watch-halted-logs.js';
-import type { LogState } from '../../ledger/log.js';
+import type { LogRef, LogState } from '../../ledger/log.js';
 import { publishedSeals } from '../../ledger/seal-store.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
@@ -29,7 +29,7 @@ export interface LogOperatorDeps {
   readonly receiptIssuer: string;
   /** The key manifests, of which a restored database may have lost some. */
   readonly keys: Pick<RecoverKeysDeps, 'manifests' | 'adoptNow' | 'recertify'>;
-  nudge(tenantId: string, logId: string): void;
+  nudge(log: LogRef): void;
 }
 
 /**
@@ -94,7 +94,7 @@ async function recovered(deps: LogOperatorDeps, log: LogState, explanation: LogE
 
 async function nowRunning(deps: LogOperatorDeps, log: LogState): Promise<ExplainedLog> {
   await deps.halted.refresh();
-  deps.nudge(log.tenantId, log.logId);
+  deps.nudge(log);
   return showLog(deps, log.logId);
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Failpoints } from '../../ledger/failpoints.js';
 import type { HaltedLogs } from '../../ledger/halted/watch-halted-logs.js';
+import type { LogRef } from '../../ledger/log.js';
 import { explained } from '../../platform/explain-failure.js';
 import type { Feature } from '../../platform/feature.js';
 import type { Keyring } from '../../platform/keys/keyring.js';
@@ -16,7 +17,7 @@ interface PayloadHashBase {
   readonly keyring: Keyring;
   readonly failpoints: Failpoints;
   readonly halted: HaltedLogs;
-  nudge(tenantId: string, logId: string): void;
+  nudge(log: LogRef): void;
 }
 
 interface PayloadHashSettings {
@@ -46,7 +47,7 @@ export async function openPayloadHash(base: PayloadHashBase, settings: PayloadHa
     log,
     pinned,
     admit: async (address: string) => void (await limiter.admit(address)),
-    nudge: ({ tenantId, logId }: typeof log) => nudge(tenantId, logId),
+    nudge,
   };
   return { routes: { 'v1/payloadhash': payloadHashRoutes(deps, path) }, close: async () => limiter.close() };
 }
