@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { visibleAssets } from '../../src/archivist/assets/asset-visibility-store.js';
-import { type Access, openAccess } from '../../src/iam/access/open-access.js';
 import { MOST_NAMED } from '../../src/iam/access/policy-limits.js';
+import { type Access, readAccess } from '../../src/iam/access/read-access.js';
 import type { Principal } from '../../src/platform/http/principal.js';
 import { renderWhere } from '../../src/platform/listing/condition.js';
 import { exchangeSubjects, forClient, listed, made, openScene, POLICIES, type Scene } from './policy-scene.js';
@@ -56,7 +56,7 @@ async function tenancyOf(client: Client): Promise<string> {
 
 function accessOf(tenantId: string, more: Partial<Principal>): Promise<Access> {
   const principal = { tenantId, issuer: '', subject: '', displayName: '', email: '', roles: [], claims: {}, ...more };
-  return scene.service.parts.database.inTransaction({ read: [tenantId], write: [] }, (tx) => openAccess(tx, principal));
+  return scene.service.parts.database.inTransaction({ read: [tenantId], write: [] }, (tx) => readAccess(tx, principal));
 }
 
 describe('with 2,000 large policies that were saved before there was a limit', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { visibleAssets } from '../../src/archivist/assets/asset-visibility-store.js';
 import { visibleAssetEvents } from '../../src/archivist/events/asset-event-visibility-store.js';
-import { openAccess } from '../../src/iam/access/open-access.js';
+import { readAccess } from '../../src/iam/access/read-access.js';
 import { renderWhere } from '../../src/platform/listing/condition.js';
 import { exchangeSubjects, listed, openScene, type Scene } from './policy-scene.js';
 import type { Client } from './test-service.js';
@@ -89,7 +89,7 @@ it('lists have a few bound values, and one part, for any number of past grants',
     claims: {},
   };
   const access = await scene.service.parts.database.inTransaction({ read: [reader!], write: [] }, (tx) =>
-    openAccess(tx, principal),
+    readAccess(tx, principal),
   );
   expect(access.past.length).toBeGreaterThan(1_100);
   for (const conditions of [visibleAssets(access, tenantId!), visibleAssetEvents(access, tenantId!)])

@@ -1,6 +1,6 @@
 import type { Grant } from '../../iam/access/grant.js';
-import { grantsInOwnTenancy } from '../../iam/access/open-access.js';
 import { permits } from '../../iam/access/permits.js';
+import { grantsInOwnTenancy } from '../../iam/access/read-access.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Asset } from '../assets/asset.js';

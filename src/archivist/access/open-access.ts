@@ -1,4 +1,4 @@
-import type { EndSharesDeps } from '../../iam/access/end-shares.js';
+import type { PastSharesDeps } from '../../iam/access/past-shares.js';
 import { accessPolicyRoutes } from '../../iam/access-policies/access-policy-routes.js';
 import type { AdministerDeps } from '../../iam/security/administer.js';
 import { subjectRoutes } from '../../iam/subjects/subject-routes.js';
@@ -20,7 +20,7 @@ interface AccessBase extends ListDeps, AdministerDeps, Omit<PolicyAuditDeps, 'wa
 
 /** Access policies and subjects, with the job that records changes of policies on the assets that they match. */
 export function openAccess(base: AccessBase, { quotas }: { readonly quotas: Quotas }): Feature {
-  const shares: EndSharesDeps = { keepShares: (tx, ended) => keepShares(tx, base, ended) };
+  const shares: PastSharesDeps = { keepShares: (tx, ended) => keepShares(tx, base, ended) };
   const policyChanged = policyAuditWaker(base);
   return {
     routes: {

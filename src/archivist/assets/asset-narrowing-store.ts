@@ -1,7 +1,7 @@
 import type { AttributeFilter } from '../../filter/attribute-filter.js';
 import { shows } from '../../iam/access/grant.js';
-import type { Access } from '../../iam/access/open-access.js';
 import { assetsOfPastGrants } from '../../iam/access/past-grant-store.js';
+import type { Access } from '../../iam/access/read-access.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { seesAll } from './asset-visibility-store.js';

@@ -1,9 +1,9 @@
 import { type BoundValues, boundValues } from '../../filter/bound-values.js';
 import { jsonText } from '../../filter/filter-sql.js';
 import { has, type Showing, shows } from '../../iam/access/grant.js';
-import type { Access } from '../../iam/access/open-access.js';
 import { isOwner } from '../../iam/access/owner-and-creator.js';
 import type { PastGrant } from '../../iam/access/past-grant.js';
+import type { Access } from '../../iam/access/read-access.js';
 import { type Condition, condition, meaning, written } from '../../platform/listing/condition.js';
 import type { ReadableAttributes } from '../listing/attribute-condition.js';
 import { reachedAssetsSql } from './policy-reach-store.js';

@@ -2,7 +2,7 @@ import type { AttributeFilter } from '../../filter/attribute-filter.js';
 import type { BoundValues } from '../../filter/bound-values.js';
 import { jsonText, writeAttributeFilter } from '../../filter/filter-sql.js';
 import { type Grant, type Names, union } from '../../iam/access/grant.js';
-import type { Access } from '../../iam/access/open-access.js';
+import type { Access } from '../../iam/access/read-access.js';
 import { policyTerms, termsReachSql } from './policy-terms-store.js';
 
 /** Attribute columns of an asset that have an index. Longer texts than this many bytes are not indexed. */

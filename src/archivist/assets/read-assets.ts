@@ -1,5 +1,5 @@
-import { openAccess, visibleTenancies } from '../../iam/access/open-access.js';
 import { tellSkipped } from '../../iam/access/policy-limits.js';
+import { readAccess, visibleTenancies } from '../../iam/access/read-access.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
@@ -32,7 +32,7 @@ export interface ReadAssetDeps extends ReadDeps {
  * @throws {ApiError} not_found for an asset that it may not see or that does not exist
  */
 export async function requireAsset(tx: Tx, principal: Principal, assetId: string): Promise<Asset> {
-  return (await shownAssets(tx, [await seeAsset(tx, await openAccess(tx, principal), assetId)]))[0]!;
+  return (await shownAssets(tx, [await seeAsset(tx, await readAccess(tx, principal), assetId)]))[0]!;
 }
 
 /** The public form of an asset. @throws {ApiError} not_found */
@@ -50,7 +50,7 @@ export function readAsset(
   atTime?: string,
 ): Promise<Record<string, unknown>> {
   return deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
-    const seen = await seeAsset(tx, await openAccess(tx, principal), assetId);
+    const seen = await seeAsset(tx, await readAccess(tx, principal), assetId);
     const now = timestampOf(deps.clock.now());
     if (!atTime) return (await allShown(tx, await shownAssets(tx, [seen]), now))[0]!;
     const at = readTimestamp(atTime, 'at_time');
@@ -85,7 +85,7 @@ export function listOwnAssets(
   const query = readListQuery(request.query, list, deps.pageTokens);
   const order = listOrder(query.filters);
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
-    const access = await openAccess(tx, principal);
+    const access = await readAccess(tx, principal);
     tellSkipped(deps.logger, access);
     const branches: Condition[][] = [];
     for (const tenantId of visibleTenancies(access))

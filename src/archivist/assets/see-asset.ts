@@ -1,6 +1,6 @@
 import { type AssetView, assetView } from '../../iam/access/asset-view.js';
-import { type Access, visibleTenancies } from '../../iam/access/open-access.js';
 import { pastShowings } from '../../iam/access/past-grant-store.js';
+import { type Access, visibleTenancies } from '../../iam/access/read-access.js';
 import { ApiError } from '../../platform/errors.js';
 import { inPieces } from '../../platform/in-pieces.js';
 import { PORTION_BYTES, type Portion } from '../../platform/listing/portion-store.js';

@@ -1,4 +1,4 @@
-import { openAccess } from '../../iam/access/open-access.js';
+import { readAccess } from '../../iam/access/read-access.js';
 import { ApiError } from '../../platform/errors.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { assetEventSubmission } from '../create/create-asset-event.js';
@@ -38,7 +38,7 @@ export function assetEventBulk(assetId: string | undefined): BulkKind {
         tx,
         ids.map((eventId) => ({ tenantId, eventId })),
       );
-      const readable = await readableEvents(tx, await openAccess(tx, principal), events);
+      const readable = await readableEvents(tx, await readAccess(tx, principal), events);
       const shown = await shownEvents(tx, readable);
       return new Map(readable.map((event, place) => [event.eventId, shown[place]!]));
     },

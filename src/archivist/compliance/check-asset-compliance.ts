@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openAccess } from '../../iam/access/open-access.js';
+import { readAccess } from '../../iam/access/read-access.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
@@ -62,7 +62,7 @@ export function checkAssetCompliance(
   const given = compliantAt(query);
   const at = readTimestamp(given ?? timestampOf(deps.clock.now()), 'compliant_at');
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
-    const { asset, view } = await seeAsset(tx, await openAccess(tx, principal), assetId);
+    const { asset, view } = await seeAsset(tx, await readAccess(tx, principal), assetId);
     if (asset.tenantId !== principal.tenantId) throw noSuchAsset();
     const { attributes } = given === undefined ? asset : await assetAt(tx, asset, new Date(at.unixMs));
     const policies = await applicablePolicies(await readFilters(await everyPolicy(tx, asset.tenantId)), attributes);

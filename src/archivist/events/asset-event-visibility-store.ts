@@ -1,6 +1,6 @@
 import { type BoundValues, boundValues } from '../../filter/bound-values.js';
 import { has, isEmpty, type Showing } from '../../iam/access/grant.js';
-import type { Access } from '../../iam/access/open-access.js';
+import type { Access } from '../../iam/access/read-access.js';
 import { type Condition, condition, meaning, written } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { narrowedAssets } from '../assets/asset-narrowing-store.js';

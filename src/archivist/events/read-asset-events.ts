@@ -1,6 +1,6 @@
 import type { AssetView } from '../../iam/access/asset-view.js';
-import { type Access, openAccess, visibleTenancies } from '../../iam/access/open-access.js';
 import { tellSkipped } from '../../iam/access/policy-limits.js';
+import { type Access, readAccess, visibleTenancies } from '../../iam/access/read-access.js';
 import { commits, type EntryCommit } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
@@ -62,7 +62,7 @@ export async function seeAssetEvent(
   // Sent in the same round trip; most callers read events of their own tenancy.
   const own = findAssetEvents(tx, [{ tenantId: principal.tenantId, eventId }]);
   const ownAsset = findAssets(tx, [{ tenantId: principal.tenantId, assetId }]);
-  const opened = openAccess(tx, principal);
+  const opened = readAccess(tx, principal);
   // Even if one fails: no query may follow the end of the transaction.
   await Promise.allSettled([own, ownAsset, opened]);
   const seen = await lookAtAsset(tx, await opened, assetId, (await ownAsset)[0]);
@@ -195,7 +195,7 @@ export function listOwnAssetEvents(
   const { tenantId } = principal;
   const list = `events ${tenantId} ${principal.issuer} ${principal.subject} ${request.assetId ?? '-'}`;
   return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
-    const access = await openAccess(tx, principal);
+    const access = await readAccess(tx, principal);
     tellSkipped(deps.logger, access);
     if (request.assetId !== undefined) {
       // A principal that may only record on an asset still sees what it has recorded there.

@@ -1,4 +1,4 @@
-import { openAccess } from '../../iam/access/open-access.js';
+import { readAccess } from '../../iam/access/read-access.js';
 import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
 import { commits } from '../../ledger/entry-proof.js';
 import { type LeafRow, leafRange } from '../../ledger/leaf-store.js';
@@ -82,7 +82,7 @@ type ShownEvent = Omit<PlacedEvent, 'position'> & { readonly eventId: string };
 
 async function assetEvents(tx: Tx, principal: Principal, found: readonly AssetEvent[]): Promise<ShownEvent[]> {
   if (found.length === 0) return [];
-  const events = await readableEvents(tx, await openAccess(tx, principal), found);
+  const events = await readableEvents(tx, await readAccess(tx, principal), found);
   const shown = await shownEvents(tx, events);
   return events.map(({ eventId }, place) => ({ eventId, name: 'asset_event', json: shown[place]! }));
 }

@@ -1,5 +1,5 @@
-import { openAccess } from '../../iam/access/open-access.js';
 import { isOwner } from '../../iam/access/permits.js';
+import { readAccess } from '../../iam/access/read-access.js';
 import { applicationPrincipal } from '../../iam/applications/application-principal.js';
 import { findApplication } from '../../iam/applications/application-store.js';
 import type { Database } from '../../platform/postgres/database.js';
@@ -20,7 +20,7 @@ export function noticeFor(
     const principal = applicationPrincipal(application, deps.publicUrl);
     if (isOwner(principal)) return data;
     if ('applicationId' in readers) return readers.applicationId === applicationId ? data : undefined;
-    const seen = await lookAtAsset(tx, await openAccess(tx, principal), readers.assetId);
+    const seen = await lookAtAsset(tx, await readAccess(tx, principal), readers.assetId);
     // After the end of a share, a reader learns nothing new about the asset.
     return seen?.view.visible && !seen.view.asOf ? data : undefined;
   });

@@ -5,7 +5,7 @@ import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/p
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { accessPolicySchema, changeAccessPolicySchema, createAccessPolicySchema } from '../access/access-policy.js';
-import { endingQuery, pastSharesOf } from '../access/end-shares.js';
+import { endingQuery, pastSharesOf } from '../access/past-shares.js';
 import { ACCESS_POLICY_FILTERS } from './access-policy-filter-store.js';
 import { listAccessPolicies, readAccessPolicy } from './read-access-policies.js';
 import {

@@ -18,9 +18,9 @@ import {
   updateAccessPolicy,
 } from '../access/access-policy-store.js';
 import { readersOf } from '../access/confirmed-share-store.js';
-import { type EndSharesDeps, endShares, type PastShares, withdrawal } from '../access/end-shares.js';
 import { endedGrants } from '../access/past-grant.js';
 import { lockShares, withdrawPastOfPolicy } from '../access/past-grant-store.js';
+import { keepUnlessWithdrawn, type PastShares, type PastSharesDeps, withdrawal } from '../access/past-shares.js';
 import { requireLight } from '../access/policy-limits.js';
 import { readSubject, readUserAttribute } from '../access/principal-key.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
@@ -30,7 +30,7 @@ import type { Quotas } from '../tenancies/quotas.js';
 import { insertPolicyAudit } from './policy-audit-store.js';
 import { noSuchAccessPolicy } from './read-access-policies.js';
 
-export interface WritePolicyDeps extends AdministerDeps, EndSharesDeps {
+export interface WritePolicyDeps extends AdministerDeps, PastSharesDeps {
   readonly quotas: Quotas;
   /** Called after the commit when there are audit events to record. Must not throw. */
   policyChanged(): void;
@@ -91,7 +91,7 @@ export async function changeAccessPolicy(
     const isChanged = accessPolicyDigest(wanted) !== accessPolicyDigest(policy);
     if (!isChanged && past === 'keep') return { result: { policy, isChanged }, unchanged: true };
     const next = isChanged ? { ...wanted, version: policy.version + 1n } : policy;
-    await endShares(tx, deps, endedGrants(policy, next, await readersOf(tx, tenantId)), past);
+    await keepUnlessWithdrawn(tx, deps, endedGrants(policy, next, await readersOf(tx, tenantId)), past);
     if (past === 'withdraw') await withdrawPastOfPolicy(tx, policy);
     if (isChanged) {
       await storePolicy(tx, next, updateAccessPolicy);
@@ -119,7 +119,8 @@ export function deleteAccessPolicy(
   return administer(deps, principal, act, async (tx) => {
     await lockShares(tx, [tenantId], 'alone');
     const policy = await findAccessPolicy(tx, { tenantId, policyId }, 'lock');
-    if (policy) await endShares(tx, deps, endedGrants(policy, undefined, await readersOf(tx, tenantId)), past);
+    if (policy)
+      await keepUnlessWithdrawn(tx, deps, endedGrants(policy, undefined, await readersOf(tx, tenantId)), past);
     const withdrawn = past === 'withdraw' && (await withdrawPastOfPolicy(tx, { tenantId, policyId }));
     if (policy) await deleteAccessPolicyRow(tx, policy);
     else if (!withdrawn) throw noSuchAccessPolicy();

@@ -3,7 +3,7 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { endingQuery, pastSharesOf } from '../access/end-shares.js';
+import { endingQuery, pastSharesOf } from '../access/past-shares.js';
 import { listSubjects, type ReadSubjectDeps, readSubject } from './read-subjects.js';
 import { changeSubjectSchema, createSubjectSchema, subjectSchema } from './subject.js';
 import { changeSubject, createSubject, deleteSubject, type WriteSubjectDeps } from './write-subject.js';

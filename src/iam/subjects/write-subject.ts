@@ -3,9 +3,9 @@ import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { policiesNaming } from '../access/access-policy-store.js';
 import { readersOf } from '../access/confirmed-share-store.js';
-import { type EndSharesDeps, endShares, type PastShares, withdrawal } from '../access/end-shares.js';
 import { type Readers, sharedGrants } from '../access/past-grant.js';
 import { lockShares, withdrawPastOfSubject } from '../access/past-grant-store.js';
+import { keepUnlessWithdrawn, type PastShares, type PastSharesDeps, withdrawal } from '../access/past-shares.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { lockForCounting } from '../tenancies/quota-store.js';
 import { answerOf } from './read-subjects.js';
@@ -54,7 +54,7 @@ export function createSubject(
   });
 }
 
-export type WriteSubjectDeps = AdministerDeps & EndSharesDeps;
+export type WriteSubjectDeps = AdministerDeps & PastSharesDeps;
 
 /**
  * Changes what the body names. If an organisation is no longer known by this subject, what was shared with it stays
@@ -113,7 +113,7 @@ export function deleteSubject(
 /** Ends what policies granted by this subject to organisations that it no longer names. */
 async function endSharesWith(
   tx: Tx,
-  deps: EndSharesDeps,
+  deps: PastSharesDeps,
   { tenantId, subjectId }: Subject,
   { before, after }: { readonly before: Readers; readonly after: Readers },
   past: PastShares,
@@ -124,7 +124,7 @@ async function endSharesWith(
   const policies = await policiesNaming(tx, tenantId, [subjectIdentity(subjectId)]);
   const readers = new Map([[subjectId, lost]]);
   const ended = policies.flatMap((policy) => sharedGrants(policy, readers));
-  await endShares(tx, deps, ended, past);
+  await keepUnlessWithdrawn(tx, deps, ended, past);
 }
 
 /** Auditors need to know which outside organisation was admitted, and by which wallet. */

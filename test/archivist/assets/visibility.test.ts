@@ -24,9 +24,9 @@ import { type AttributeTest, parseAttributeParameter } from '../../../src/filter
 import { matchesAttributeTest } from '../../../src/filter/matches.js';
 import { createAccessPolicySchema, type PolicyContent } from '../../../src/iam/access/access-policy.js';
 import { insertAccessPolicy, setPolicyPrincipals } from '../../../src/iam/access/access-policy-store.js';
-import { type Access, openAccess, visibleTenancies } from '../../../src/iam/access/open-access.js';
 import { keepPastAsset, keepPastGrant } from '../../../src/iam/access/past-grant-store.js';
 import { readSubject, readUserAttribute } from '../../../src/iam/access/principal-key.js';
+import { type Access, readAccess, visibleTenancies } from '../../../src/iam/access/read-access.js';
 import { insertSubject } from '../../../src/iam/subjects/subject-store.js';
 import { insertTenancy } from '../../../src/iam/tenancies/tenancy-store.js';
 import type { Principal } from '../../../src/platform/http/principal.js';
@@ -289,7 +289,7 @@ async function listedEvents(tx: Tx, access: Access, filters: readonly [string, s
 }
 
 async function compare(tx: Tx, built: Built, who: Principal, wanted: World['wanted']): Promise<void> {
-  const access = await openAccess(tx, who);
+  const access = await readAccess(tx, who);
   const seen: ShownAsset[] = [];
   for (const { assetId } of built.assets) {
     const looked = await lookAtAsset(tx, access, assetId);
@@ -321,7 +321,7 @@ async function compare(tx: Tx, built: Built, who: Principal, wanted: World['want
 
 /** What ended shares show, when nothing else does: events until then, attributes and tracking as of then. */
 async function comparePast(tx: Tx, built: Built, world: World): Promise<void> {
-  const access = await openAccess(tx, principal(built.there, 'boss', { roles: ['OWNER'] }));
+  const access = await readAccess(tx, principal(built.there, 'boss', { roles: ['OWNER'] }));
   for (const [place, asset] of built.assets.entries()) {
     const shares = world.past.filter(({ assets }) => assets.includes(place) && !asset.public);
     const lists = ({ permission: given }: World['past'][number]) => [

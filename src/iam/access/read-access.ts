@@ -23,7 +23,7 @@ export interface Access {
  * Owners also by policies of tenancies that are mutually confirmed with theirs, and by ended shares. From here on, the
  * transaction can read those tenancies.
  */
-export async function openAccess(tx: Tx, principal: Principal): Promise<Access> {
+export async function readAccess(tx: Tx, principal: Principal): Promise<Access> {
   if (!isOwner(principal)) return { principal, ...(await grantsInOwnTenancy(tx, principal)), past: [] };
   const { tenantId } = principal;
   const [shares, sharers] = await Promise.all([confirmedShares(tx, tenantId), pastSharers(tx, tenantId)]);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { EndedGrant } from './past-grant.js';
 
-export interface EndSharesDeps {
+export interface PastSharesDeps {
   /** Keeps what these grants showed until now readable to the tenancies that lose them. */
   keepShares(tx: Tx, ended: readonly EndedGrant[]): Promise<void>;
 }
@@ -22,10 +22,10 @@ export function pastSharesOf({ withdraw }: z.output<typeof endingQuery>): PastSh
   return withdraw === 'true' ? 'withdraw' : 'keep';
 }
 
-/** Ends these grants in the transaction; keeps what they showed unless it is withdrawn. */
-export async function endShares(
+/** Keeps what these grants showed, in the transaction that ends them, unless it is withdrawn. */
+export async function keepUnlessWithdrawn(
   tx: Tx,
-  deps: EndSharesDeps,
+  deps: PastSharesDeps,
   ended: readonly EndedGrant[],
   past: PastShares,
 ): Promise<void> {
