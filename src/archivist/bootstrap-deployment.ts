@@ -1,4 +1,4 @@
-import { OWNER_ROLE } from '../iam/access/permits.js';
+import { OWNER_ROLE } from '../iam/access/owner-and-creator.js';
 import { createApplication } from '../iam/applications/create-application.js';
 import { selfSubject } from '../iam/subjects/self-subject.js';
 import { insertSubject } from '../iam/subjects/subject-store.js';

@@ -9,8 +9,6 @@ import { LogInconsistent } from './log-inconsistent.js';
 import { type CountedKeys, isRevoked } from './log-keys.js';
 import { peakReceipts, signedRoots } from './seal-store.js';
 
-export { statementBytes } from './statement-store.js';
-
 /**
  * The seals from which receipts are made: the first one over each entry, or the first one by a key that counts, if the key
  * of that one was revoked. Where there is no such seal yet, the revoked key's stays: an older proof may still hold it up.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toHex } from '../core/bytes.js';
-import { statementBytes } from '../ledger/receipts.js';
 import { findPolicy, findRegistration } from '../ledger/registration-store.js';
+import { statementBytes } from '../ledger/statement-store.js';
 import { ApiError } from '../platform/errors.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import { taggedReply } from '../platform/http/tagged-reply.js';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { LogRef } from '../ledger/log.js';
 import type { FollowedLog, ReceiptWatch } from '../ledger/receipt-watch.js';
-import { statementBytes } from '../ledger/receipts.js';
+import { statementBytes } from '../ledger/statement-store.js';
 import { ApiError } from '../platform/errors.js';
 import type { Database } from '../platform/postgres/database.js';
 

@@ -22,15 +22,10 @@ import {
   sealView,
 } from '../../src/ledger/massif-view.js';
 import { readNodeRange, readNodes } from '../../src/ledger/node-page-store.js';
-import {
-  mmrReceipt,
-  mmrReceipts,
-  statementBytes,
-  statementReceipt,
-  statementReceipts,
-} from '../../src/ledger/receipts.js';
+import { mmrReceipt, mmrReceipts, statementReceipt, statementReceipts } from '../../src/ledger/receipts.js';
 import { sealObjectBytes, sealObjectKey } from '../../src/ledger/seal-object.js';
 import { findSeal } from '../../src/ledger/seal-store.js';
+import { statementBytes } from '../../src/ledger/statement-store.js';
 import type { Tx } from '../../src/platform/postgres/database.js';
 import type { LedgerRig } from './ledger-rig.js';
 

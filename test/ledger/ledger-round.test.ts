@@ -9,15 +9,9 @@ import type { LogRef } from '../../src/ledger/log.js';
 import { countedKeys } from '../../src/ledger/log-keys.js';
 import { findLog, SEQUENCER, SEQUENCER_READING } from '../../src/ledger/log-store.js';
 import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../src/ledger/massif-view.js';
-import {
-  mmrReceipt,
-  mmrReceipts,
-  statementBytes,
-  statementReceipt,
-  statementReceipts,
-} from '../../src/ledger/receipts.js';
+import { mmrReceipt, mmrReceipts, statementReceipt, statementReceipts } from '../../src/ledger/receipts.js';
 import { runRound } from '../../src/ledger/run-round.js';
-import { insertMissingStatements } from '../../src/ledger/statement-store.js';
+import { insertMissingStatements, statementBytes } from '../../src/ledger/statement-store.js';
 import type { StagedObject } from '../../src/platform/object-store.js';
 import type { Database, Scope } from '../../src/platform/postgres/database.js';
 import { executeAll } from '../../src/platform/postgres/execute-all.js';

@@ -1,7 +1,8 @@
 import { isTemplate } from '../../core/statement/vcon-template.js';
 import { assetView } from '../../iam/access/asset-view.js';
 import type { Grant } from '../../iam/access/grant.js';
-import { OWNER_ROLE, permits } from '../../iam/access/permits.js';
+import { OWNER_ROLE } from '../../iam/access/owner-and-creator.js';
+import { permits } from '../../iam/access/permits.js';
 import type { IntakeRow } from '../../ledger/intake-store.js';
 import type { PolicyRow, Registration } from '../../ledger/registration-store.js';
 import type { StoredStatement } from '../../ledger/statement-store.js';

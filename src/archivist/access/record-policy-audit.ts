@@ -1,4 +1,4 @@
-import { OWNER_ROLE } from '../../iam/access/permits.js';
+import { OWNER_ROLE } from '../../iam/access/owner-and-creator.js';
 import {
   advancePolicyAudit,
   deletePolicyAudit,

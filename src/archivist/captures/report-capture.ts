@@ -1,4 +1,4 @@
-import { isOwner } from '../../iam/access/permits.js';
+import { isOwner } from '../../iam/access/owner-and-creator.js';
 import { findApplication } from '../../iam/applications/application-store.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OWNER_ROLE } from '../../iam/access/permits.js';
+import { OWNER_ROLE } from '../../iam/access/owner-and-creator.js';
 import { createApplication } from '../../iam/applications/create-application.js';
 import { recordSecurityEvent } from '../../iam/security/record-security-event.js';
 import { OPERATOR, type SecurityAct } from '../../iam/security/security-event.js';

@@ -1,4 +1,4 @@
-import { isOwner } from '../../iam/access/permits.js';
+import { isOwner } from '../../iam/access/owner-and-creator.js';
 import { readAccess } from '../../iam/access/read-access.js';
 import { applicationPrincipal } from '../../iam/applications/application-principal.js';
 import { findApplication } from '../../iam/applications/application-store.js';

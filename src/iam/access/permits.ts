@@ -1,9 +1,7 @@
 import type { Principal } from '../../platform/http/principal.js';
 import { type AssetResource, assetView } from './asset-view.js';
 import type { Grant } from './grant.js';
-import { type Created, createdBy, isOwner, OWNER_ROLE } from './owner-and-creator.js';
-
-export { isOwner, OWNER_ROLE };
+import { type Created, createdBy, isOwner } from './owner-and-creator.js';
 
 /** What a caller wants to do. `manage` means to create, change and delete settings of a tenancy. */
 type Verb = 'create' | 'read' | 'record' | 'manage';

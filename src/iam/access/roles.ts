@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OWNER_ROLE } from './permits.js';
+import { OWNER_ROLE } from './owner-and-creator.js';
 
 /** Roles in a body, each once. `ROLE_UNSPECIFIED` is in the documents of the original, and gives no role. */
 export const rolesSchema = z

@@ -2,7 +2,7 @@ import type { AttemptLimiter } from '../../platform/attempt-limiter.js';
 import { ApiError, retryLater } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { SendMail } from '../../platform/mail.js';
-import { isOwner } from '../access/permits.js';
+import { isOwner } from '../access/owner-and-creator.js';
 import { hashSecretToken, newSecretToken } from '../secret-token.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { findTenancy } from '../tenancies/tenancy-store.js';

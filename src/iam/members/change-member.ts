@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { OWNER_ROLE } from '../access/permits.js';
+import { OWNER_ROLE } from '../access/owner-and-creator.js';
 import { deleteInvitesTo } from '../invites/invite-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { lockOwners } from '../security/owner-store.js';

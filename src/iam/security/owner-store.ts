@@ -1,7 +1,7 @@
 import { table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { changeRow } from '../../platform/postgres/rows-by-key.js';
-import { OWNER_ROLE } from '../access/permits.js';
+import { OWNER_ROLE } from '../access/owner-and-creator.js';
 
 type Given<Key extends string> = Readonly<Record<'tenantId' | Key, string>> & { readonly roles: readonly string[] };
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { isOwner, OWNER_ROLE } from '../access/permits.js';
+import { isOwner, OWNER_ROLE } from '../access/owner-and-creator.js';
 import { lockApplicationRoles, lockMemberRoles } from './owner-store.js';
 
 /**

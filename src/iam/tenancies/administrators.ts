@@ -4,7 +4,7 @@ import type { Principal } from '../../platform/http/principal.js';
 import { plainText } from '../../platform/plain-text.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { OWNER_ROLE } from '../access/permits.js';
+import { OWNER_ROLE } from '../access/owner-and-creator.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { listOwners, lockOwners, setApplicationRoles, setMemberRoles } from '../security/owner-store.js';
 import { tokenIssuer } from '../token-issuer.js';
