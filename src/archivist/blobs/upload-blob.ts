@@ -125,7 +125,7 @@ async function sameBlob(
 
 /** Only the file's bytes are compared: the same file in a form that differs elsewhere is the same upload. */
 function claimOf({ principal, idempotencyKey }: UploadRequest, sha256: Uint8Array): IdempotencyClaim | undefined {
-  return idempotencyClaim(idempotencyKey, { principal, method: 'POST', path: '/archivist/v1/blobs', rawBody: sha256 });
+  return idempotencyClaim({ principal, path: '/archivist/v1/blobs', rawBody: sha256, idempotencyKey });
 }
 
 /**

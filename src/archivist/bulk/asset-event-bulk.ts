@@ -24,7 +24,6 @@ export function assetEventBulk(assetId: string | undefined): BulkKind {
         body: createAssetEventSchema.parse(item.body),
         rawBody: item.rawBody,
         idempotencyKey: item.idempotencyKey,
-        method: 'POST',
         path: `/archivist/v2/assets/${asset}/events`,
       });
     },

@@ -1,9 +1,9 @@
-import { permits } from '../../iam/access/permits.js';
 import { commits } from '../../ledger/entry-proof.js';
 import { assetFreeEventSubmission } from '../create/create-asset-free-event.js';
 import { tenancyLog } from '../deployment.js';
 import { assetFreeEventResponse, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from '../events/asset-free-event.js';
 import { findAssetFreeEvents } from '../events/asset-free-event-store.js';
+import { readsAssetFreeEvent } from '../events/read-asset-free-event.js';
 import type { BulkKind } from './accept-bulk.js';
 import { readBulkItem } from './bulk.js';
 
@@ -16,7 +16,6 @@ export const assetFreeEventBulk: BulkKind = {
       body: createAssetFreeEventSchema.parse(item.body),
       rawBody: item.rawBody,
       idempotencyKey: item.idempotencyKey,
-      method: 'POST',
       path: '/archivist/v1/events',
     });
   },
@@ -31,9 +30,7 @@ export const assetFreeEventBulk: BulkKind = {
       ids.map((eventId) => ({ tenantId, eventId })),
     );
     const known = await commits(tx, tenancyLog(tenantId), 'asset_free_event', ids);
-    const readable = events.filter(({ creatorIssuer, createdBy: creatorSubject }) =>
-      permits(principal, 'read', { kind: 'asset_free_event', tenantId, creatorIssuer, creatorSubject }),
-    );
+    const readable = events.filter((event) => readsAssetFreeEvent(principal, event));
     return new Map(readable.map((event) => [event.eventId, assetFreeEventResponse(event, known.get(event.eventId))]));
   },
 };

@@ -1,17 +1,15 @@
 import { ApiError } from '../../platform/errors.js';
 import { readTimestamp } from '../../platform/timestamps.js';
-import type { AcceptWriter } from '../accept/accept-writer.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';
 import { assetEventResponse, type CreateAssetEventBody, OPERATIONS } from '../events/asset-event.js';
 import { readAssetEvent } from '../events/read-asset-events.js';
 import { idempotencyClaim } from '../idempotency/idempotency.js';
-import type { ReadDeps } from '../read-scope.js';
-import type { CreateRequest } from './create-request.js';
+import type { CreateDeps, CreateRequest } from './create-request.js';
 
 /** Records an event on an asset. With a repeated Idempotency-Key, returns the event of the first request. */
 export async function createAssetEvent(
-  deps: ReadDeps & { readonly writer: AcceptWriter },
+  deps: CreateDeps,
   assetId: string,
   request: CreateRequest<CreateAssetEventBody>,
 ): Promise<Record<string, unknown>> {
@@ -35,7 +33,7 @@ export function assetEventSubmission(assetId: string, request: CreateRequest<Cre
   return {
     kind: 'asset_event',
     principal,
-    idempotency: idempotencyClaim(request.idempotencyKey, request),
+    idempotency: idempotencyClaim(request),
     assetId,
     operation: body.operation,
     behaviour,

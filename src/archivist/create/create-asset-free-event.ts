@@ -1,17 +1,15 @@
 import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
 import { ApiError } from '../../platform/errors.js';
-import type { AcceptWriter } from '../accept/accept-writer.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';
 import { assetFreeEventResponse, type CreateAssetFreeEventBody } from '../events/asset-free-event.js';
 import { readAssetFreeEvent } from '../events/read-asset-free-event.js';
 import { idempotencyClaim } from '../idempotency/idempotency.js';
-import type { ReadDeps } from '../read-scope.js';
-import type { CreateRequest } from './create-request.js';
+import type { CreateDeps, CreateRequest } from './create-request.js';
 
 /** Records an asset-free event. With a repeated Idempotency-Key, returns the event of the first request. */
 export async function createAssetFreeEvent(
-  deps: ReadDeps & { readonly writer: AcceptWriter },
+  deps: CreateDeps,
   request: CreateRequest<CreateAssetFreeEventBody>,
 ): Promise<Record<string, unknown>> {
   const accepted = await deps.writer.accept(assetFreeEventSubmission(request));
@@ -28,7 +26,7 @@ export function assetFreeEventSubmission(request: CreateRequest<CreateAssetFreeE
   return {
     kind: 'asset_free_event',
     principal,
-    idempotency: idempotencyClaim(request.idempotencyKey, request),
+    idempotency: idempotencyClaim(request),
     attributes: readAttributes(body.attributes, 'attributes'),
     trails: body.trails ?? [],
     eventType: body.event_type ?? '',

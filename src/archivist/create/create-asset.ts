@@ -1,15 +1,12 @@
 import { timestampOf } from '../../platform/timestamps.js';
-import type { AcceptWriter } from '../accept/accept-writer.js';
 import type { Submission } from '../accept/submission.js';
 import { assetResponse, type CreateAssetBody } from '../assets/asset.js';
 import { type ReadAssetDeps, readAsset } from '../assets/read-assets.js';
 import { readAttributes } from '../attributes.js';
 import { idempotencyClaim } from '../idempotency/idempotency.js';
-import type { CreateRequest } from './create-request.js';
+import type { CreateDeps, CreateRequest } from './create-request.js';
 
-export interface CreateAssetDeps extends ReadAssetDeps {
-  readonly writer: AcceptWriter;
-}
+export type CreateAssetDeps = CreateDeps & ReadAssetDeps;
 
 /** Creates an asset and its NewAsset event. With a repeated Idempotency-Key, returns the asset of the first request. */
 export async function createAsset(
@@ -20,7 +17,7 @@ export async function createAsset(
   const submission: Submission = {
     kind: 'asset',
     principal,
-    idempotency: idempotencyClaim(request.idempotencyKey, request),
+    idempotency: idempotencyClaim(request),
     attributes: readAttributes(body.attributes, 'attributes'),
     behaviours: body.behaviours ?? [],
     proofMechanism: body.proof_mechanism === 'SIMPLE_HASH' ? 'SIMPLE_HASH' : 'MERKLE_LOG',

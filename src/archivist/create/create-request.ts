@@ -1,4 +1,11 @@
 import type { Principal } from '../../platform/http/principal.js';
+import type { AcceptWriter } from '../accept/accept-writer.js';
+import type { ReadDeps } from '../read-scope.js';
+
+/** What creating depends on: a repeated request is answered with what is there. */
+export interface CreateDeps extends ReadDeps {
+  readonly writer: AcceptWriter;
+}
 
 /** A create request as its handler passes it on. */
 export interface CreateRequest<Body> {
@@ -7,7 +14,6 @@ export interface CreateRequest<Body> {
   /** The bytes of the body; a repeated Idempotency-Key must have the same. */
   readonly rawBody: Uint8Array | string;
   readonly idempotencyKey: string | undefined;
-  readonly method: string;
   readonly path: string;
 }
 
@@ -15,12 +21,12 @@ export interface CreateRequest<Body> {
 export function createRequest<Body>(
   context: {
     principal: Principal;
+    body: Body;
     rawBody: Uint8Array;
     headers: Readonly<Record<string, string | undefined>>;
   },
   path: string,
-  body: Body,
 ): CreateRequest<Body> {
-  const { principal, rawBody, headers } = context;
-  return { principal, body, rawBody, idempotencyKey: headers['idempotency-key'], method: 'POST', path };
+  const { principal, body, rawBody, headers } = context;
+  return { principal, body, rawBody, idempotencyKey: headers['idempotency-key'], path };
 }

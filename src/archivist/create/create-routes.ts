@@ -1,20 +1,14 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import type { AcceptWriter } from '../accept/accept-writer.js';
 import { assetSchema, createAssetSchema } from '../assets/asset.js';
 import { assetEventSchema, createAssetEventSchema } from '../events/asset-event.js';
 import { assetFreeEventSchema, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from '../events/asset-free-event.js';
 import { EXAMPLE_OPERATION } from '../events/example-operation.js';
-import type { ReadDeps } from '../read-scope.js';
 import { type CreateAssetDeps, createAsset } from './create-asset.js';
 import { createAssetEvent } from './create-asset-event.js';
 import { createAssetFreeEvent } from './create-asset-free-event.js';
-import { createRequest } from './create-request.js';
-
-export interface CreateEventDeps extends ReadDeps {
-  readonly writer: AcceptWriter;
-}
+import { type CreateDeps, createRequest } from './create-request.js';
 
 /** Creates an asset (docs/design/interface.md#assets). */
 export function createAssetRoute(deps: CreateAssetDeps): Route {
@@ -34,13 +28,13 @@ export function createAssetRoute(deps: CreateAssetDeps): Route {
     body: createAssetSchema,
     response: assetSchema,
     handle: async (context) => ({
-      body: await createAsset(deps, createRequest(context, '/archivist/v2/assets', context.body)),
+      body: await createAsset(deps, createRequest(context, '/archivist/v2/assets')),
     }),
   });
 }
 
 /** Records an event on an asset (docs/design/interface.md#asset-events). */
-export function createAssetEventRoute(deps: CreateEventDeps): Route {
+export function createAssetEventRoute(deps: CreateDeps): Route {
   return route({
     method: 'POST',
     path: '/archivist/v2/assets/:uuid/events',
@@ -56,14 +50,14 @@ export function createAssetEventRoute(deps: CreateEventDeps): Route {
     response: assetEventSchema,
     handle: async (context) => {
       const { uuid } = context.params;
-      const request = createRequest(context, `/archivist/v2/assets/${uuid}/events`, context.body);
+      const request = createRequest(context, `/archivist/v2/assets/${uuid}/events`);
       return { body: await createAssetEvent(deps, uuid, request) };
     },
   });
 }
 
 /** Records an asset-free event (docs/design/interface.md#asset-free-events). */
-export function createAssetFreeEventRoute(deps: CreateEventDeps): Route {
+export function createAssetFreeEventRoute(deps: CreateDeps): Route {
   return route({
     method: 'POST',
     path: '/archivist/v1/events',
@@ -78,7 +72,7 @@ export function createAssetFreeEventRoute(deps: CreateEventDeps): Route {
     bodyLimit: MAX_ASSET_FREE_BODY,
     response: assetFreeEventSchema,
     handle: async (context) => ({
-      body: await createAssetFreeEvent(deps, createRequest(context, '/archivist/v1/events', context.body)),
+      body: await createAssetFreeEvent(deps, createRequest(context, '/archivist/v1/events')),
     }),
   });
 }
