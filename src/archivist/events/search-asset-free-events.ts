@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { FilterError } from '../../filter/filter-error.js';
+import { parseSearchFilter } from '../../filter/odata.js';
 import { visibilityOf } from '../../iam/access/permits.js';
 import { commits } from '../../ledger/entry-proof.js';
 import { orDecimalText } from '../../platform/decimal-text.js';
-import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { tenancyLog } from '../deployment.js';
+import { readFilter } from '../listing/read-filter.js';
 import { type ReadDeps, readScope } from '../read-scope.js';
 import { assetFreeEventResponse, assetFreeEventSchema } from './asset-free-event.js';
 import { findAssetFreeEvents } from './asset-free-event-store.js';
@@ -47,10 +47,12 @@ export function searchAssetFreeEvents(
   body: z.infer<typeof searchSchema>,
 ): Promise<{ events: Record<string, unknown>[]; total: number }> {
   const { tenantId } = principal;
-  const search = { tenantId, visibility: visibilityOf(principal), filter: body.filter ?? '' };
+  const text = body.filter ?? '';
+  const filter = text.trim() === '' ? undefined : readFilter(() => parseSearchFilter(text));
+  const search = { tenantId, visibility: visibilityOf(principal), filter };
   const page = { top: Math.min(body.top ?? MAX_TOP, MAX_TOP), skip: body.skip ?? 0 };
   return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
-    const places = await searchPlaces(tx, search, page).catch(refuseFilter);
+    const places = await searchPlaces(tx, search, page);
     const ids = places.map(({ eventId }) => eventId);
     const found = await findAssetFreeEvents(
       tx,
@@ -76,9 +78,4 @@ function ledgerEntry(place: LedgerPlace, tenantId: string): Record<string, strin
     hash_schema: 'v0',
     log_id: tenantId,
   };
-}
-
-function refuseFilter(error: unknown): never {
-  if (error instanceof FilterError) throw new ApiError('bad_request', error.message);
-  throw error;
 }

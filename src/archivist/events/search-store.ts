@@ -1,4 +1,4 @@
-import { parseSearchFilter } from '../../filter/odata.js';
+import type { SearchFilter } from '../../filter/odata.js';
 import { type SearchColumns, searchFilterSql } from '../../filter/odata-sql.js';
 import type { Visibility } from '../../iam/access/permits.js';
 import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
@@ -43,21 +43,19 @@ const FROM = `archivist.asset_free_event e ${PLACE_OF_E}`;
 interface EventSearch {
   readonly tenantId: string;
   readonly visibility: Visibility;
-  /** OData text; empty for every event. */
-  readonly filter: string;
+  /** Undefined for every event. */
+  readonly filter: SearchFilter | undefined;
 }
 
-/** @throws {FilterError} with the position of the character */
 function conditionsOf(search: EventSearch): Condition[] {
   const { visibility, filter } = search;
   // The security audit has a list of its own.
   const found = [condition('e.tenant_id = ?', search.tenantId), condition('e.event_type <> ?', SECURITY_EVENT_TYPE)];
   if (visibility !== 'all')
     found.push(condition('e.creator_issuer = ? AND e.created_by = ?', visibility.issuer, visibility.subject));
-  if (filter.trim() === '') return found;
-  const tree = parseSearchFilter(filter);
-  const { where, values } = searchFilterSql(tree, COLUMNS, () => '?');
-  return [...found, ...narrowSearch(tree, search.tenantId), condition(where, ...values)];
+  if (!filter) return found;
+  const { where, values } = searchFilterSql(filter, COLUMNS, () => '?');
+  return [...found, ...narrowSearch(filter, search.tenantId), condition(where, ...values)];
 }
 
 /** One page of a search, newest first. */
