@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parsePolicyFilter } from '../../filter/attribute-filter.js';
-import { FilterError } from '../../filter/filter-error.js';
 import { plainText } from '../../platform/plain-text.js';
+import { refuseUnreadable } from '../../platform/refuse-unreadable.js';
 import { parseRichnessAssertions } from './richness-assertion.js';
 
 /** The interface's policy types. `COMPLIANCE_TYPE_UNDEFINED` is not a valid type. */
@@ -125,15 +125,4 @@ function variability() {
       `must be a number of standard deviations, at most ${MAX_VARIABILITY}`,
     )
     .transform(Number);
-}
-
-/** Reports a filter error as the schema's: the path of the entry, then the reason and the character. */
-function refuseUnreadable(context: z.RefinementCtx, read: () => unknown): void {
-  try {
-    read();
-  } catch (error) {
-    if (!(error instanceof FilterError)) throw error;
-    const path = [...error.field.matchAll(/\w+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step));
-    context.addIssue({ code: 'custom', path, message: `${error.reason} at character ${error.position + 1}` });
-  }
 }

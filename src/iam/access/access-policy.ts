@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { parsePolicyFilter } from '../../filter/attribute-filter.js';
-import { FilterError } from '../../filter/filter-error.js';
 import { plainText } from '../../platform/plain-text.js';
+import { refuseUnreadable } from '../../platform/refuse-unreadable.js';
 import { readSubject, readUserAttribute } from './principal-key.js';
 
 const MAX_ENTRY = 8192;
@@ -152,15 +152,4 @@ function refuseEach(
       context.addIssue({ code: 'custom', path: [...path, place], message: error.message });
     }
   });
-}
-
-/** Reports a filter's error as a schema error: the path of the entry, then the reason and the character. */
-function refuseUnreadable(context: z.RefinementCtx, read: () => unknown): void {
-  try {
-    read();
-  } catch (error) {
-    if (!(error instanceof FilterError)) throw error;
-    const path = [...error.field.matchAll(/\w+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step));
-    context.addIssue({ code: 'custom', path, message: `${error.reason} at character ${error.position + 1}` });
-  }
 }
