@@ -1,6 +1,7 @@
 import type { AuditedLog } from '../ledger/audit/audit-log.js';
 import { AUDITED_TABLES, coverageLines } from './audited-columns.js';
 import { counted } from './counted.js';
+import { firstLines } from './first-lines.js';
 
 /** The result of an audit. */
 export interface AuditReport {
@@ -83,7 +84,6 @@ export function auditReportLines(report: AuditReport, options: { keysGiven: bool
     const counts = [counted(log.leaves, 'leaf', 'leaves'), counted(log.seals, 'seal')];
     return `${verdict}  ${log.name}: ${[...counts, ...(log.faults > 0 ? [counted(log.faults, 'fault')] : [])].join(', ')}`;
   });
-  const shown = faults.slice(0, MOST_FAULTS);
   const keys =
     options.keysGiven || rootKnown
       ? []
@@ -94,8 +94,7 @@ export function auditReportLines(report: AuditReport, options: { keysGiven: bool
   return [
     ...(options.verbose ? [...coverageLines(), ''] : []),
     ...lines,
-    ...(shown.length > 0 ? ['', ...shown] : []),
-    ...(faults.length > shown.length ? [`… and ${faults.length - shown.length} more`] : []),
+    ...(faults.length > 0 ? ['', ...firstLines(faults, MOST_FAULTS)] : []),
     '',
     `${counted(leavesPerSecond, 'leaf', 'leaves')} per second.`,
     ...keys,

@@ -9,6 +9,7 @@ import { type MadeCopy, makeCopy } from './backup/make-copy.js';
 import { recipientsIn } from './backup/sealed-secrets.js';
 import { collect } from './collect.js';
 import { counted } from './counted.js';
+import { firstLines } from './first-lines.js';
 import { examples } from './help-examples.js';
 import { OperatorRefused } from './operator-client.js';
 import { EXIT_USAGE, jsonLines, type Terminal } from './terminal.js';
@@ -59,8 +60,7 @@ function reportLines({ name, manifest, sha256, addedObjects, missing }: MadeCopy
     `Database: ${counted(manifest.tables.length, 'table')}, ${counted(rows, 'row')}; ${counted(manifest.logs.length, 'log')} with ${counted(leaves, 'leaf', 'leaves')}.`,
     `Objects: ${manifest.objects.count}, of which ${addedObjects} ${addedObjects === 1 ? 'is' : 'are'} new in this folder.`,
     manifest.keys === 'encrypted' ? 'Keys: encrypted in keys.zip.age.' : 'Keys: not copied. Back up KEYS_DIR yourself.',
-    ...missing.slice(0, 20).map((key) => `MISSING from the object store: ${key}`),
-    ...(missing.length > 20 ? [`… and ${missing.length - 20} more`] : []),
+    ...firstLines(missing.map((key) => `MISSING from the object store: ${key}`)),
     `SHA-256 of its manifest: ${sha256}`,
   ];
 }

@@ -8,6 +8,7 @@ import { endRestoring } from '../platform/postgres/table-copy-store.js';
 import { type Config, ConfigError, parseConfig } from '../service/config/config.js';
 import { auditOpen } from './audit-command.js';
 import { counted } from './counted.js';
+import { firstLines } from './first-lines.js';
 import { examples } from './help-examples.js';
 import { type Moved, moveDatabase } from './move/move-database.js';
 import { EXIT_USAGE, jsonLines, type Terminal } from './terminal.js';
@@ -19,7 +20,6 @@ interface MoveOptions {
 }
 
 const EXIT_NOT_MOVED = 1;
-const MOST_SHOWN = 20;
 const NOTHING_MOVED = 'Nothing is moved: the service can start on the embedded database.';
 const MARKED_BEFORE = 'An earlier run marked the embedded database as moved: no service starts on either database.';
 
@@ -65,8 +65,7 @@ async function move(options: MoveOptions, terminal: Terminal): Promise<MoveRepor
 function reportLines({ tables, rows, leaves, faults, resumed }: MoveReport): string[] {
   return [
     `Copied ${counted(tables, 'table')} with ${counted(rows, 'row')}; the logs have ${counted(leaves, 'leaf', 'leaves')}.`,
-    ...faults.slice(0, MOST_SHOWN).map((fault) => `FAULT   ${fault}`),
-    ...(faults.length > MOST_SHOWN ? [`… and ${faults.length - MOST_SHOWN} more`] : []),
+    ...firstLines(faults.map((fault) => `FAULT   ${fault}`)),
     ...(faults.length > 0
       ? [
           `The audit found ${counted(faults.length, 'fault')}. ${resumed ? MARKED_BEFORE : NOTHING_MOVED} See docs/operate/backup.md.`,

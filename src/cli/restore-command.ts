@@ -11,6 +11,7 @@ import { auditOpen } from './audit-command.js';
 import { COPIES, completeCopies } from './backup/copy-manifest.js';
 import { recipientsIn } from './backup/sealed-secrets.js';
 import { counted } from './counted.js';
+import { firstLines } from './first-lines.js';
 import { examples } from './help-examples.js';
 import { type RestoredCopy, type RestoreRequest, restoreCopy } from './restore/restore-copy.js';
 import { EXIT_USAGE, jsonLines, type Terminal } from './terminal.js';
@@ -35,7 +36,6 @@ interface Restored extends RestoredCopy {
 
 const EXIT_FAULTS = 1;
 const EXIT_HALTED = 3;
-const MOST_SHOWN = 20;
 /** A copy that is older than the object store has these faults, which are reported as halted logs. */
 const OLDER_THAN_STORE = /the object store has (seal|key manifest|block) \d+/;
 
@@ -91,17 +91,15 @@ function reportLines({ copy, manifest, objects, published, halted, faults, open 
   return [
     `Restored ${copy} of ${manifest.madeAt}: ${counted(manifest.tables.length, 'table')}, ${counted(objects, 'object')}; every hash is as in the manifest.`,
     ...(later.length > 0
-      ? [`The object store has newer objects than this copy, ${later.length} in all:`, ...later.slice(0, MOST_SHOWN)]
+      ? [`The object store has newer objects than this copy, ${later.length} in all:`, ...firstLines(later)]
       : []),
-    ...(later.length > MOST_SHOWN ? [`… and ${later.length - MOST_SHOWN} more`] : []),
     ...[...halted].map(([log, reason]) => `HALTED  ${names.get(log)}: ${reason}`),
     ...(halted.size > 0
       ? [
           'Halted logs sign nothing more. Restore a newer database if there is one; if it is lost, keep this one for reading and start a new deployment. See docs/operate/backup.md and docs/operate/halted-log.md.',
         ]
       : []),
-    ...faults.slice(0, MOST_SHOWN).map((fault) => `FAULT   ${fault}`),
-    ...(faults.length > MOST_SHOWN ? [`… and ${faults.length - MOST_SHOWN} more`] : []),
+    ...firstLines(faults.map((fault) => `FAULT   ${fault}`)),
     faults.length === 0 ? 'The audit found no fault.' : `The audit found ${counted(faults.length, 'fault')}.`,
     open
       ? 'The service can start.'
