@@ -23,7 +23,7 @@ export interface ReceiptWatch {
   /** The entry's receipt as soon as a published root covers it; undefined if the time ends first. */
   receipt(log: LogRef, entryId: string, withinMs: number): Promise<Uint8Array | undefined>;
   /** Notices what is published from now on, for entries that do not exist yet. */
-  follow(log: LogRef): FollowedLog;
+  follow(log: LogRef): ComingReceipts;
   /**
    * Resolves when a seal of one of these logs is published after the call, at the latest after this time, or after half
    * a second, because an announcement can be lost.
@@ -34,8 +34,8 @@ export interface ReceiptWatch {
   close(): void;
 }
 
-/** A log since a moment before some entries were accepted. */
-export interface FollowedLog {
+/** Receipts of the entries of a log that are accepted from a moment on. */
+export interface ComingReceipts {
   /**
    * The receipt of an entry that was accepted since then: without a query until a seal is published.
    * @returns undefined if the time ends first

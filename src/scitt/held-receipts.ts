@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { LogRef } from '../ledger/log.js';
-import type { FollowedLog, ReceiptWatch } from '../ledger/receipt-watch.js';
+import type { ComingReceipts, ReceiptWatch } from '../ledger/receipt-watch.js';
 import { statementBytes } from '../ledger/statement-store.js';
 import { ApiError } from '../platform/errors.js';
 import type { Database } from '../platform/postgres/database.js';
@@ -23,9 +23,9 @@ export interface HeldReceipts {
   /**
    * Remembers that this process has accepted an entry and answered without its receipt. Requests for that receipt then
    * cost no more than a registration that waits for it.
-   * @param followed the log since before the entry was accepted
+   * @param followed since before the entry was accepted
    */
-  begun(entryId: string, followed: FollowedLog): void;
+  begun(entryId: string, followed: ComingReceipts): void;
   /**
    * Waits a few seconds for the receipt of an entry.
    * @returns undefined if it is not there by then
@@ -36,7 +36,7 @@ export interface HeldReceipts {
 
 export function createHeldReceipts(deps: HeldReceiptsDeps): HeldReceipts {
   const { publicStatementLog: log, publicTenancy, receipts } = deps;
-  const begun = new LRUCache<string, FollowedLog>({ max: MOST_BEGUN });
+  const begun = new LRUCache<string, ComingReceipts>({ max: MOST_BEGUN });
   let waiting = 0;
 
   async function requireEntry(entryId: string): Promise<void> {
