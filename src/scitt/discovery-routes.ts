@@ -7,13 +7,11 @@ import { ApiError } from '../platform/errors.js';
 import { type Route, route } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { asksForJson } from './asks-for-json.js';
-import { jwkSetSchema } from './key-routes.js';
+import { jwkSetMember, jwkSetSchema } from './key-routes.js';
 import { problemDetails } from './problem-details.js';
+import { NEWEST_KEYS } from './published-headers.js';
 
-/** Keys change rarely, but a verifier must see a new one soon. */
-const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
-
-const NEGOTIATED = { ...HEADERS, vary: 'accept' };
+const NEGOTIATED = { ...NEWEST_KEYS, vary: 'accept' };
 
 export interface DiscoveryDeps {
   readonly keyring: Pick<Keyring, 'publicKeys'>;
@@ -39,7 +37,7 @@ export function keyByKidRoute({ keyring }: DiscoveryDeps): Route {
       const key = keys.find(({ jwk }) => toBase64Url(keyThumbprint(jwk)) === canonical(params.kid));
       if (!key) throw new ApiError('not_found', 'There is no key with this kid.');
       const bytes = encodeCbor(coseKeyFromJwk(key.jwk, keyThumbprint(key.jwk)));
-      return { bytes, contentType: 'application/cbor', headers: HEADERS };
+      return { bytes, contentType: 'application/cbor', headers: NEWEST_KEYS };
     },
   });
 }
@@ -98,12 +96,8 @@ export function configurationRoutes({ keyring, publicUrl }: DiscoveryDeps, at: s
       response: jwkSetSchema,
       handle: async () => ({
         body: { keys: keyring.publicKeys(['statement_receipt']).map(jwkSetMember) },
-        headers: HEADERS,
+        headers: NEWEST_KEYS,
       }),
     }),
   ];
-}
-
-function jwkSetMember({ jwk, keyId, algorithm }: ReturnType<Keyring['publicKeys']>[number]): Record<string, unknown> {
-  return { ...jwk, kid: keyId, use: 'sig', alg: algorithm };
 }

@@ -12,6 +12,7 @@ import { STATEMENT_LIMITS } from './examine-statement.js';
 import { createHeldReceipts, type HeldReceipts } from './held-receipts.js';
 import { preferredWaitMs } from './prefer-header.js';
 import { problemDetails } from './problem-details.js';
+import { ANYWHERE, FOREVER } from './published-headers.js';
 import { registerStatement, type ScittDeps } from './register-statement.js';
 import { StatementRefused } from './statement-refused.js';
 
@@ -20,9 +21,6 @@ const COSE = /^application\/(scitt-statement\+)?cose\s*(;|$)/i;
 /** Content types of a statement; the second is registered by the SCITT architecture. */
 export const STATEMENT_TYPES = ['application/cose', 'application/scitt-statement+cose'] as const;
 const ENTRY = z.object({ id: z.string() });
-const ANYWHERE = { 'access-control-allow-origin': '*' };
-/** What was registered never changes. */
-const FOREVER = { ...ANYWHERE, 'cache-control': 'public, max-age=31536000, immutable' };
 /** A receipt is another one after its key was revoked. */
 const LASTING = { ...ANYWHERE, 'cache-control': 'public, max-age=3600' };
 const RETRY_SECONDS = '1';

@@ -115,6 +115,7 @@ export function evidenceKeys({ keyring, publicUrl }: { keyring: Pick<Keyring, 'p
   };
 }
 
-function jwkSetMember(key: PublishedKey): Record<string, unknown> {
+/** A key as a member of a JWK set. */
+export function jwkSetMember(key: PublishedKey): Record<string, unknown> {
   return { ...key.jwk, kid: key.keyId, use: 'sig', alg: key.algorithm };
 }

@@ -8,6 +8,7 @@ import { type Route, route } from '../platform/http/route.js';
 import { listKeyManifests } from '../platform/keys/manifest/key-manifest-store.js';
 import type { KeyManifests } from '../platform/keys/manifest/key-manifests.js';
 import type { Database } from '../platform/postgres/database.js';
+import { FOREVER, NEWEST_KEYS } from './published-headers.js';
 
 export interface ManifestRouteDeps {
   readonly database: Database;
@@ -15,10 +16,6 @@ export interface ManifestRouteDeps {
   readonly deploymentTenancy: string;
 }
 
-const ANYWHERE = { 'access-control-allow-origin': '*' };
-/** Keys change rarely, but a verifier must see a new one soon. */
-const NEWEST = { ...ANYWHERE, 'cache-control': 'public, max-age=300' };
-const FOREVER = { ...ANYWHERE, 'cache-control': 'public, max-age=31536000, immutable' };
 const CBOR = 'application/cbor';
 const PAGE = 1000;
 
@@ -66,7 +63,7 @@ export function manifestRoutes(deps: ManifestRouteDeps, file: () => Promise<Uint
       operationId: 'KeyManifests_GetNewest',
       summary: 'Get the newest key manifest and every root rotation before it (CBOR array)',
       codes: [],
-      handle: async () => ({ bytes: await file(), contentType: CBOR, headers: NEWEST }),
+      handle: async () => ({ bytes: await file(), contentType: CBOR, headers: NEWEST_KEYS }),
     }),
     route({
       ...common,

@@ -13,6 +13,7 @@ import { type Reply, type Route, route } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import type { ObjectStore } from '../platform/object-store.js';
 import type { Database, Tx } from '../platform/postgres/database.js';
+import { ANYWHERE, FOREVER } from './published-headers.js';
 
 /** A statement log that others may follow. */
 export interface FollowedLog extends LogRef {
@@ -35,8 +36,6 @@ export interface TlogDeps {
 
 /** Where the logs are listed; each is under its uuid. */
 export const TLOG_LIST = '/verifiabledata/tlog';
-const ANYWHERE = { 'access-control-allow-origin': '*' };
-const FOREVER = { ...ANYWHERE, 'cache-control': 'public, max-age=31536000, immutable' };
 const ALWAYS_NEW = { ...ANYWHERE, 'cache-control': 'public, no-cache, no-transform' };
 const LOG = z.object({ log: z.string() });
 
