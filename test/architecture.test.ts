@@ -31,6 +31,7 @@ const PLUGIN_ROOMS = [
   'src/platform/queue/queue-backend.ts',
   'src/platform/queue/reading-redis.ts',
   'src/platform/queue/redis-durability.ts',
+  'src/platform/at-intervals.ts',
   'src/platform/clock.ts',
   'src/platform/clock-offset.ts',
   'src/platform/clock-step.ts',

@@ -1,6 +1,7 @@
 import { uptime } from 'node:os';
 import { EPOCH_END_MS } from '../core/massif/idtimestamp.js';
 import { lastSealedMs } from '../ledger/last-sealed-store.js';
+import { atIntervals } from '../platform/at-intervals.js';
 import type { Clock } from '../platform/clock.js';
 import { type ClockWatch, createClockWatch } from '../platform/clock-watch.js';
 import type { Logger } from '../platform/logger.js';
@@ -35,7 +36,6 @@ export async function watchClock(parts: {
   readonly logger: Logger;
 }): Promise<{ close(): Promise<void> }> {
   const { database, clock, clockWatch, logger } = parts;
-  let comparing: Promise<unknown> | undefined;
 
   const compare = (): Promise<void> =>
     database.inTransaction('system', async (tx) => {
@@ -47,17 +47,7 @@ export async function watchClock(parts: {
   const sealedMs = await database.inTransaction('system', lastSealedMs);
   if (sealedMs !== undefined) clockWatch.notBefore(sealedMs);
   await compare();
-  const timer = setInterval(() => {
-    comparing ??= compare()
-      .catch((error: unknown) => logger.debug({ err: error }, 'the database does not tell its time'))
-      .finally(() => {
-        comparing = undefined;
-      });
-  }, COMPARE_MS).unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await comparing;
-    },
-  };
+  return atIntervals(COMPARE_MS, () =>
+    compare().catch((error: unknown) => logger.debug({ err: error }, 'the database does not tell its time')),
+  );
 }

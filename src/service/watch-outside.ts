@@ -1,3 +1,4 @@
+import { atIntervals } from '../platform/at-intervals.js';
 import type { ObjectStore } from '../platform/object-store.js';
 import type { OutsideCalls } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
@@ -19,7 +20,6 @@ export function watchOutside(parts: {
   readonly outside: OutsideCalls;
 }): { close(): Promise<void> } {
   const { database, backend, objectStore, outside } = parts;
-  let looking: Promise<unknown> | undefined;
 
   async function look(): Promise<void> {
     const ask = (work: Promise<unknown>) => within(ANSWER_WITHIN_MS, work, 'no answer in time');
@@ -29,15 +29,5 @@ export function watchOutside(parts: {
     await Promise.allSettled([...asked, ...recorded]);
   }
 
-  const timer = setInterval(() => {
-    looking ??= look().finally(() => {
-      looking = undefined;
-    });
-  }, LOOK_MS).unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await looking;
-    },
-  };
+  return atIntervals(LOOK_MS, look);
 }

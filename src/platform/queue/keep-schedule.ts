@@ -1,4 +1,5 @@
 import { defaultRepeatStrategy, ErrorCode, type RepeatOptions } from 'bullmq';
+import { atIntervals } from '../at-intervals.js';
 import type { Logger } from '../logger.js';
 import type { QueueBackend, QueueSchedule } from './queue-backend.js';
 
@@ -62,21 +63,11 @@ export async function keepSchedule(
 
   await isRight();
   await make();
-  let looking: Promise<unknown> | undefined;
-  const look = async (): Promise<void> => {
-    if (!(await isRight())) await make();
-  };
-  const timer = setInterval(() => {
-    looking ??= look()
-      .catch((error: unknown) => logger.debug({ err: error, queue: name }, 'the queue does not tell its schedule'))
-      .finally(() => {
-        looking = undefined;
-      });
-  }, LOOK_EVERY_MS).unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await looking;
-    },
-  };
+  return atIntervals(LOOK_EVERY_MS, async () => {
+    try {
+      if (!(await isRight())) await make();
+    } catch (error) {
+      logger.debug({ err: error, queue: name }, 'the queue does not tell its schedule');
+    }
+  });
 }

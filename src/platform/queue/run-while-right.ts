@@ -1,3 +1,4 @@
+import { atIntervals } from '../at-intervals.js';
 import { type Closers, closeAll } from '../close-all.js';
 import type { Logger } from '../logger.js';
 
@@ -33,18 +34,12 @@ export async function runWhileRight(
     await end().catch(() => undefined);
     throw error;
   });
-  let following: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    following ??= follow()
-      .catch((error: unknown) => logger.warn({ err: error }, 'jobs could not be started; it is tried again'))
-      .finally(() => {
-        following = undefined;
-      });
-  }, LOOK_EVERY_MS).unref();
+  const following = atIntervals(LOOK_EVERY_MS, () =>
+    follow().catch((error: unknown) => logger.warn({ err: error }, 'jobs could not be started; it is tried again')),
+  );
   return {
     async close() {
-      clearInterval(timer);
-      await following;
+      await following.close();
       await end();
     },
   };
