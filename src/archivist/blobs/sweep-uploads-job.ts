@@ -8,11 +8,10 @@ const ONCE_AN_HOUR = '17 * * * *';
 /** Once an hour, removes the remains of uploads that never became blobs. */
 export function startSweepUploadsJob(
   deps: SweepDeps & { readonly backend: QueueBackend; readonly logger: Logger },
-  pattern = ONCE_AN_HOUR,
 ): Promise<ScheduledJob> {
   return startScheduledJob(deps, {
     name: 'upload-sweep',
-    pattern,
+    pattern: ONCE_AN_HOUR,
     run: async (stopping) => ({ swept: await sweepUploads(deps, stopping) }),
   });
 }

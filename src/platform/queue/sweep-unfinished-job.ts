@@ -9,19 +9,16 @@ const ONCE_A_DAY = '43 4 * * *';
 const SAFE_AGE_MS = 24 * 60 * 60 * 1000;
 
 /** Once a day, removes what killed processes left in the object store beside their transactions. */
-export function startSweepUnfinishedJob(
-  deps: {
-    readonly objectStore: ObjectStore;
-    readonly clock: Clock;
-    readonly backend: QueueBackend;
-    readonly logger: Logger;
-  },
-  pattern = ONCE_A_DAY,
-): Promise<ScheduledJob> {
+export function startSweepUnfinishedJob(deps: {
+  readonly objectStore: ObjectStore;
+  readonly clock: Clock;
+  readonly backend: QueueBackend;
+  readonly logger: Logger;
+}): Promise<ScheduledJob> {
   const { objectStore, clock } = deps;
   return startScheduledJob(deps, {
     name: 'unfinished-sweep',
-    pattern,
+    pattern: ONCE_A_DAY,
     run: async () => ({ removed: await objectStore.removeUnfinished(new Date(clock.now() - SAFE_AGE_MS)) }),
   });
 }
