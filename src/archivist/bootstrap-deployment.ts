@@ -3,12 +3,13 @@ import { createApplication } from '../iam/applications/create-application.js';
 import { selfSubject } from '../iam/subjects/self-subject.js';
 import { insertSubject } from '../iam/subjects/subject-store.js';
 import { insertTenancy } from '../iam/tenancies/tenancy-store.js';
+import { tenancyLog } from '../ledger/log.js';
 import { createLog } from '../ledger/log-store.js';
 import type { Clock } from '../platform/clock.js';
 import type { Ids } from '../platform/ids.js';
 import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { type Deployment, keysLog, tenancyLog } from './deployment.js';
+import { type Deployment, keysLog } from './deployment.js';
 import { findDeployment, insertDeployment, lockBootstrap } from './deployment-store.js';
 
 const PLUGIN_NAME = 'Conserver plugin';

@@ -1,6 +1,6 @@
 import { commits, type EntryCommit } from '../ledger/entry-proof.js';
+import { tenancyLog } from '../ledger/log.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { tenancyLog } from './deployment.js';
 
 /**
  * The positions of these events of assets in the logs of their own tenancies, by event; events that are in no log yet

@@ -12,11 +12,6 @@ export interface Deployment {
   readonly keysLog: string;
 }
 
-/** The MMR log of a tenancy has the tenancy's own id, so paths and events that carry one name the other too. */
-export function tenancyLog(tenantId: string): LogRef {
-  return { tenantId, logId: tenantId };
-}
-
 /** The statement log of an event's statement: the public one for events of public assets. */
 export function statementLog(deployment: Deployment, isPublic: boolean): LogRef {
   return isPublic

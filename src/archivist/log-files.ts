@@ -4,7 +4,7 @@ import { encodeForks } from '../core/fork/read-fork-statement.js';
 import { idtimestampMs } from '../core/massif/idtimestamp.js';
 import { decodeMassifStart } from '../core/massif/massif-start.js';
 import { leafCount } from '../core/mmr/leaf-count.js';
-import { currentGeneration, type LogState } from '../ledger/log.js';
+import { currentGeneration, type LogState, tenancyLog } from '../ledger/log.js';
 import { endOfGeneration, forkStatements } from '../ledger/log-generations.js';
 import { findLog } from '../ledger/log-store.js';
 import {
@@ -17,7 +17,6 @@ import {
 } from '../ledger/massif-view.js';
 import type { ObjectStore } from '../platform/object-store.js';
 import type { Database } from '../platform/postgres/database.js';
-import { tenancyLog } from './deployment.js';
 
 /** The current state of a massif or seal file. */
 export interface LogFile {

@@ -16,6 +16,11 @@ export interface LogRef {
   readonly logId: string;
 }
 
+/** The MMR log of a tenancy has the tenancy's own id, so paths and events that carry one name the other too. */
+export function tenancyLog(tenantId: string): LogRef {
+  return { tenantId, logId: tenantId };
+}
+
 /** An open fork of a log: the seals after this one are of the next generation (docs/formats/fork.md). */
 export interface ForkedAt {
   readonly generation: number;

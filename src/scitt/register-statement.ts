@@ -46,8 +46,6 @@ export interface ScittDeps {
   readonly receipts: ReceiptWatch;
   readonly keyring: Pick<Keyring, 'everyKey'>;
   readonly rules: RulesCache;
-  /** The MMR log of a tenancy. */
-  tenancyLog(tenantId: string): LogRef;
   /**
    * Creates the event of a statement; for a statement that was registered before, returns the first event. Declared
    * here, implemented by the provenance side, wired by the composition root. When it resolves, its rows are committed.

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { type CborMap, encodeCbor } from '../core/cose/cbor.js';
 import { permits } from '../iam/access/permits.js';
+import { tenancyLog } from '../ledger/log.js';
 import { countedKeys } from '../ledger/log-keys.js';
 import { mmrReceipt, statementReceipt } from '../ledger/receipts.js';
 import { isRegistrant } from '../ledger/registrant-store.js';
@@ -122,7 +123,7 @@ function entryRoute(deps: ScittDeps, door: Door, part: '' | '/receipt', name: st
     handle: ({ principal, params }) =>
       readIn(deps, principal, async (tx) => {
         const registration = await requireEntry(deps, tx, principal, door, params.entryID);
-        const log = deps.tenancyLog(registration.tenantId);
+        const log = tenancyLog(registration.tenantId);
         const keys = countedKeys(deps.keyring);
         const bytes =
           part === '' ? registration.submitted : await mmrReceipt(tx, log, registration.eventId, 'map', keys);
@@ -175,14 +176,14 @@ async function settled(deps: ScittDeps, principal: Principal, registration: Regi
   const { tenantId, eventId } = registration;
   const isPublic = tenantId === deps.publicTenancy;
   const statementLog = isPublic ? deps.publicStatementLog : deps.privateStatementLog;
-  const tenancyLog = deps.tenancyLog(tenantId);
+  const eventLog = tenancyLog(tenantId);
   for (const until = performance.now() + SUCCEEDS_WITHIN_MS; ; ) {
     const left = until - performance.now();
     // Before the look: what is published during it must not be missed.
-    const next = deps.receipts.nextSeal([tenancyLog, statementLog], Math.max(left, 0));
+    const next = deps.receipts.nextSeal([eventLog, statementLog], Math.max(left, 0));
     const done = await readIn(deps, principal, async (tx) => {
       const keys = countedKeys(deps.keyring);
-      if (!(await mmrReceipt(tx, tenancyLog, eventId, 'map', keys))) return false;
+      if (!(await mmrReceipt(tx, eventLog, eventId, 'map', keys))) return false;
       return (await statementReceipt(tx, statementLog, eventId, keys)) !== undefined;
     });
     if (done || left <= 0) return done;

@@ -1,6 +1,6 @@
 import type { AcceptWriter } from '../archivist/accept/accept-writer.js';
 import type { Accepted } from '../archivist/accept/submission.js';
-import { type Deployment, statementLog, tenancyLog } from '../archivist/deployment.js';
+import { type Deployment, statementLog } from '../archivist/deployment.js';
 import { serviceDid } from '../core/statement/issuer-did.js';
 import type { ActTurns } from '../iam/security/act-turns.js';
 import type { RefusedActs } from '../iam/security/refused-acts.js';
@@ -80,7 +80,6 @@ function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): Scitt
     receipts,
     keyring,
     rules: createRulesCache({ database, clock, reservedIssuers }),
-    tenancyLog,
     async accept(principal, statement): Promise<RegisteredEntry> {
       return entryOf(await writer.accept({ kind: 'registration', principal, ...statement }));
     },

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Deployment, tenancyLog } from '../archivist/deployment.js';
+import type { Deployment } from '../archivist/deployment.js';
 import { findAssetFreeEvents } from '../archivist/events/asset-free-event-store.js';
 import { recordSecurityEvent, type SecurityDeps } from '../iam/security/record-security-event.js';
 import { SECURITY_EVENT_TYPE, SERVICE } from '../iam/security/security-event.js';
@@ -7,7 +7,7 @@ import { newestSecurityEvent } from '../iam/security/security-event-store.js';
 import { listOrganisationIds } from '../iam/tenancies/tenancy-store.js';
 import type { AuditedLog } from '../ledger/audit/audit-log.js';
 import { leafRange } from '../ledger/leaf-store.js';
-import type { LogRef } from '../ledger/log.js';
+import { type LogRef, tenancyLog } from '../ledger/log.js';
 import { removeFile } from '../platform/durable-file.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { manifestFile } from '../platform/keys/manifest/manifest-file.js';

@@ -1,8 +1,9 @@
 import { type IntakeRow, intakeRow } from '../../ledger/intake-store.js';
 import type { EntryKind } from '../../ledger/leaf-source.js';
+import { tenancyLog } from '../../ledger/log.js';
 import type { Asset } from '../assets/asset.js';
 import type { Attributes } from '../attributes.js';
-import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
+import { type Deployment, statementLog } from '../deployment.js';
 import type { AssetEvent } from '../events/asset-event.js';
 import type { AssetFreeEvent } from '../events/asset-free-event.js';
 

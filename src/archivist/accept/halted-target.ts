@@ -1,4 +1,5 @@
-import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
+import { tenancyLog } from '../../ledger/log.js';
+import { type Deployment, statementLog } from '../deployment.js';
 import type { Submission } from './submission.js';
 
 /**

@@ -1,6 +1,6 @@
 import { commits } from '../../ledger/entry-proof.js';
+import { tenancyLog } from '../../ledger/log.js';
 import { assetFreeEventSubmission } from '../create/create-asset-free-event.js';
-import { tenancyLog } from '../deployment.js';
 import { assetFreeEventResponse, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from '../events/asset-free-event.js';
 import { findAssetFreeEvents } from '../events/asset-free-event-store.js';
 import { readsAssetFreeEvent } from '../events/read-asset-free-event.js';

@@ -1,4 +1,5 @@
 import { leafRange } from '../../ledger/leaf-store.js';
+import { tenancyLog } from '../../ledger/log.js';
 import { publishedLeaves } from '../../ledger/published-leaves-store.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
@@ -6,7 +7,6 @@ import type { Logger } from '../../platform/logger.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { timestampOf } from '../../platform/timestamps.js';
 import { findAssets } from '../assets/asset-store.js';
-import { tenancyLog } from '../deployment.js';
 import { queueNotices } from '../webhooks/queue-notices.js';
 import type { Notice } from '../webhooks/webhook.js';
 import { everyPolicy } from './applicable-policies.js';

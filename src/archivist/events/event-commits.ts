@@ -1,8 +1,8 @@
 import { commits, type EntryCommit } from '../../ledger/entry-proof.js';
+import { tenancyLog } from '../../ledger/log.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { simpleHashAssets } from '../assets/asset-store.js';
 import { neverWitnessed } from '../confirmation.js';
-import { tenancyLog } from '../deployment.js';
 
 /** The progress of asset events in their tenancy's log, by event id. Events of SIMPLE_HASH assets stop at CONFIRMED. */
 export async function eventCommits(

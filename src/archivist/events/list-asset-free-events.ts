@@ -1,10 +1,10 @@
 import { visibilityOf } from '../../iam/access/permits.js';
 import { commits } from '../../ledger/entry-proof.js';
+import { tenancyLog } from '../../ledger/log.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import { keepPlans } from '../../platform/postgres/kept-plans.js';
-import { tenancyLog } from '../deployment.js';
 import { progressConditions } from '../listing/progress-conditions.js';
 import { type ListDeps, readScope } from '../read-scope.js';
 import { type AssetFreeEvent, assetFreeEventResponse } from './asset-free-event.js';

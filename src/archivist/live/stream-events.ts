@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { idtimestampMs } from '../../core/massif/idtimestamp.js';
 import { leafRange } from '../../ledger/leaf-store.js';
+import { tenancyLog } from '../../ledger/log.js';
 import type { FollowedGrowth, LogGrowth } from '../../ledger/log-growth.js';
 import { publishedLeaves } from '../../ledger/published-leaves-store.js';
 import type { Clock } from '../../platform/clock.js';
@@ -11,7 +12,7 @@ import type { Principal } from '../../platform/http/principal.js';
 import { inPieces } from '../../platform/in-pieces.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Database } from '../../platform/postgres/database.js';
-import { type Deployment, tenancyLog } from '../deployment.js';
+import type { Deployment } from '../deployment.js';
 import { type EventPage, readEventPage } from './read-event-page.js';
 
 /** A stream resumes after events that were committed at most this long ago. */

@@ -1,6 +1,7 @@
 import { assembleTransparentStatement } from '../../core/statement/transparent-statement.js';
 import { isTemplate } from '../../core/statement/vcon-template.js';
 import { isWaiting } from '../../ledger/intake-store.js';
+import { tenancyLog } from '../../ledger/log.js';
 import { countedKeys } from '../../ledger/log-keys.js';
 import { mmrReceipt, statementReceipt } from '../../ledger/receipts.js';
 import { statementBytes } from '../../ledger/statement-store.js';
@@ -9,7 +10,7 @@ import type { Keyring } from '../../platform/keys/keyring.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { AssetForm } from '../assets/asset.js';
 import type { Attributes } from '../attributes.js';
-import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
+import { type Deployment, statementLog } from '../deployment.js';
 import { type AssetEvent, assetEventDocument } from '../events/asset-event.js';
 import { type AssetFreeEvent, assetFreeEventDocument } from '../events/asset-free-event.js';
 import { commitOf } from '../events/read-asset-events.js';

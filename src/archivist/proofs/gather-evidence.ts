@@ -1,9 +1,10 @@
+import { tenancyLog } from '../../ledger/log.js';
 import { findLog } from '../../ledger/log-store.js';
 import { massifLeaves, massifView, sealView } from '../../ledger/massif-view.js';
 import { witnessedSeal } from '../../ledger/witnesses/witnessed-seal.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { statementLog, tenancyLog } from '../deployment.js';
+import { statementLog } from '../deployment.js';
 import { assetEventResponse } from '../events/asset-event.js';
 import { assetFreeEventResponse } from '../events/asset-free-event.js';
 import { commitOf } from '../events/read-asset-events.js';

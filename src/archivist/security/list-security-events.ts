@@ -1,5 +1,6 @@
 import { permits } from '../../iam/access/permits.js';
 import { commits } from '../../ledger/entry-proof.js';
+import { tenancyLog } from '../../ledger/log.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Condition } from '../../platform/listing/condition.js';
@@ -7,7 +8,6 @@ import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
-import { tenancyLog } from '../deployment.js';
 import { type AssetFreeEvent, assetFreeEventResponse } from '../events/asset-free-event.js';
 import { countAssetFreeEvents, listAssetFreeEvents } from '../events/asset-free-event-store.js';
 import { securityEventConditions } from './security-event-filter-store.js';

@@ -1,6 +1,7 @@
 import { findApplication } from '../../iam/applications/application-store.js';
 import { type AdministerDeps, administer } from '../../iam/security/administer.js';
 import { requireManager } from '../../iam/tenancies/require-manager.js';
+import { tenancyLog } from '../../ledger/log.js';
 import { publishedLeaves } from '../../ledger/published-leaves-store.js';
 import { ApiError } from '../../platform/errors.js';
 import { isPrivateHost } from '../../platform/http/outbound-fetch.js';
@@ -10,7 +11,6 @@ import { condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
-import { tenancyLog } from '../deployment.js';
 import { newWebhookSecret } from './sign-webhook.js';
 import {
   applicationIdOf,
