@@ -37,7 +37,7 @@ import { serviceClock, watchClock } from './watch-clock.js';
 import { watchDisks } from './watch-disks.js';
 import { watchKeys } from './watch-keys.js';
 
-/** What a test or the demo passes in instead of the default. */
+/** What a process, or a test, passes in instead of the default. */
 export interface ServiceOverrides {
   readonly clock?: Clock;
   readonly logger?: Logger;
