@@ -11,8 +11,8 @@ import { startTestService, type TestService } from './test-service.js';
 import { startTestWitness, type TestWitness } from './test-witness.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
-/** Three rounds. */
-const IDLE_MS = 3_500;
+/** More than the six rounds after which a witness that is missing is asked again. */
+const IDLE_MS = 7_500;
 
 let first: TestWitness;
 let added: TestWitness;

@@ -58,8 +58,11 @@ interface Due {
   readonly kept?: string;
 }
 
-/** The newest checkpoint of a log, and who of the witnesses has yet to cosign it; undefined if all of them have. */
-async function dueOf(deps: WitnessDeps, log: LogRef): Promise<Due | undefined> {
+/**
+ * The newest checkpoint of a log, and who of the witnesses has yet to cosign it; undefined if all of them have, or a quorum
+ * and nobody is asked late.
+ */
+async function dueOf(deps: WitnessDeps, log: LogRef, late: boolean): Promise<Due | undefined> {
   const { database } = deps;
   const { state, newest } = await database.inTransaction('system', async (tx) => ({
     state: await publishedState(tx, log),
@@ -68,6 +71,7 @@ async function dueOf(deps: WitnessDeps, log: LogRef): Promise<Due | undefined> {
   if (!state || state.size === 0n) return undefined;
   const { size } = state;
   const kept = newest?.size === size ? newest.note : undefined;
+  if (kept !== undefined && !late) return undefined;
   const witnesses = kept === undefined ? deps.witnesses : missingIn(kept, deps.witnesses);
   if (witnesses.length === 0) return undefined;
   const submission: CheckpointSubmission = {
@@ -112,13 +116,14 @@ async function askAll(deps: WitnessDeps, log: LogRef, { submission, witnesses }:
  * cosigned by each witness that has not done so. If a quorum cosigns, it stores the checkpoint and moves the covered
  * events to UNEQUIVOCAL (docs/design/README.md#one-operation). Each step is idempotent. A crash between a request and
  * storing its answer leaves witnesses ahead of us; they report their size in the next round.
+ * @param late whether witnesses that are missing below what a quorum has cosigned are asked too
  */
-export async function runWitnessRound(deps: WitnessDeps): Promise<WitnessRound> {
+export async function runWitnessRound(deps: WitnessDeps, late: boolean): Promise<WitnessRound> {
   const { publicLog, keysLog } = deps;
   const registered = await registerSeals(deps, publicLog);
   if (registered > 0) deps.nudge(publicLog.tenantId, publicLog.logId);
-  const cosigned = await cosignLog(deps, publicLog, (tx, size) => advanceWitnessed(tx, publicLog, size));
-  await cosignLog(deps, keysLog);
+  const cosigned = await cosignLog(deps, publicLog, late, (tx, size) => advanceWitnessed(tx, publicLog, size));
+  await cosignLog(deps, keysLog, late);
   return { registered, ...cosigned };
 }
 
@@ -129,13 +134,15 @@ export async function runWitnessRound(deps: WitnessDeps): Promise<WitnessRound> 
 async function cosignLog(
   deps: WitnessDeps,
   log: LogRef,
+  late: boolean,
   reached: (tx: Tx, size: bigint) => Promise<unknown> = async () => undefined,
 ): Promise<Omit<WitnessRound, 'registered'>> {
-  const due = await dueOf(deps, log);
+  const due = await dueOf(deps, log, late);
   if (!due) return { cosignatures: 0, complete: true };
   const { submission, kept } = due;
   const { size } = submission;
   const cosigned = (await askAll(deps, log, due)).filter(({ line }) => line !== undefined);
+  if (cosigned.length === 0) return { cosignatures: 0, complete: kept !== undefined };
   const quorum = kept !== undefined || cosigned.length >= deps.quorum;
   const lines = cosigned.map(({ line }) => line).join('');
   await deps.database.inTransaction('system', async (tx) => {
