@@ -2,12 +2,18 @@ import { join } from 'node:path';
 import { zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
+import { attachRfc9162Inclusion, signRoot } from '../../src/core/receipt/rfc9162-receipt.js';
+import { rfc9162Leaf } from '../../src/core/rfc9162/rfc9162-leaf.js';
+import { rfc9162Parent } from '../../src/core/rfc9162/rfc9162-parent.js';
+import { statementEntry } from '../../src/core/statement/statement-entry.js';
 import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import {
+  SAMPLE_STATEMENT_LOG,
   SAMPLE_TENANCY,
   SAMPLE_VCON,
   sampleAttributes,
+  sampleSigners,
   sampleStatement,
   statementLogReceipts,
 } from '../core/verify/sample-transparent-statement.js';
@@ -136,10 +142,54 @@ describe('what is given of one log is of one history:', () => {
     expect(await told({ ...first, 'two.cose': whole(two, forked) })).toEqual(REFUSED);
   });
 
+  it('one signed root, for which the log signed two sizes', async () => {
+    const statement = await sampleStatement(sampleAttributes(SAMPLE_VCON));
+    const beside = rfc9162Leaf(utf8('a tree or an entry'));
+    const root = rfc9162Parent(0n, beside, rfc9162Leaf(statementEntry(statement)));
+    const receipt = async (size: bigint) => {
+      const signed = await signRoot(root, size, sampleSigners.statementLog, SAMPLE_STATEMENT_LOG);
+      return attachRfc9162Inclusion(signed, size, size - 1n, [beside]);
+    };
+    const one = { 's.cose': statement, 'two.cose': await receipt(2n) };
+    expect(await told(one)).toEqual(VERIFIED);
+    expect(await told({ ...one, 'three.cose': await receipt(3n) })).toEqual(REFUSED);
+  });
+
   it('a log that was forked openly is another one in each generation', async () => {
     const subject = `tenant/${SAMPLE_TENANCY}.1`;
     const fork = sampleSealedLog({ leaves: 8, subject, event: (leaf) => (leaf === 5 ? { operation: 'Other' } : {}) });
     const one = await proven('one', FIRST, 4, 8);
     expect(await told({ ...one, ...(await proven('other', fork, 5, 8)) })).toEqual(VERIFIED);
+  });
+
+  it('a copy of a forked log also shows what the seals in it say of the generation before', async () => {
+    const fork = sampleSealedLog({ leaves: LEAVES, subject: `tenant/${SAMPLE_TENANCY}.1` });
+    const changed = sampleSealedLog({ leaves: LEAVES, event: (leaf) => (leaf === 1 ? { operation: 'Other' } : {}) });
+    const pairs = [
+      [0, FIRST.massif(0, 4), await FIRST.seal(4)],
+      [1, fork.massif(1, 8), await fork.seal(8)],
+    ] as const;
+    const [flat, nested]: Record<string, Uint8Array>[] = [{}, {}];
+    for (const [number, massif, seal] of pairs) {
+      Object.assign(flat!, { [`${number}.log`]: massif, [`${number}.sth`]: seal });
+      nested![`log/tenant/${SAMPLE_TENANCY}/0/massifs/000000000000000${number}.log`] = massif;
+      nested![`log/tenant/${SAMPLE_TENANCY}/0/massifseals/000000000000000${number}.sth`] = seal;
+    }
+    for (const [log, codes] of [
+      [FIRST, []],
+      [changed, ['consistency_invalid']],
+    ] as const) {
+      const event = await proven('one', log, 3, 8);
+      expect((await told({ ...flat, ...event })).slice(1)).toEqual(codes);
+      const inBundle = { 'event.json': event['one.json']!, 'tenancy-log-receipt.cose': event['one.cose']! };
+      expect((await told({ 'evidence.zip': zipSync({ ...nested, ...inBundle }) })).slice(1)).toEqual(codes);
+      const replica = zipSync(
+        Object.fromEntries(Object.entries(nested!).map(([path, bytes]) => [path.slice(4), bytes])),
+      );
+      const files = Object.entries({ ...event, 'log.zip': replica });
+      expect((await ours(...files.map(([path, bytes]) => rig.file(path, bytes)))).slice(1)).toEqual(codes);
+    }
+    const other = await proven('one', changed, 1, 8);
+    expect((await told({ ...flat, ...other }))[0]).toBe('refused');
   });
 });

@@ -123,8 +123,11 @@ function logClaim({ tenancy, number }: BundledMassif, proven: readonly ProvenMas
     size: String(seal.state.size),
   };
   const piece = `log/tenant/${tenancy}`;
-  const massifs = proven.map((each) => each.massif);
-  const copy = copyOf(massifs, seal.state.size);
+  const seals = proven.map((each) => each.seal);
+  const copy = copyOf(
+    proven.map((each) => each.massif),
+    seals,
+  );
   return createVerdict(
     {
       claims: [
@@ -132,7 +135,7 @@ function logClaim({ tenancy, number }: BundledMassif, proven: readonly ProvenMas
           kind: 'log',
           piece,
           facts,
-          by: [holding(sealProof(seal), copy)],
+          by: [holding(sealProof(seal), copy, seals)],
         },
       ],
     },

@@ -3,6 +3,7 @@ import { tenancyOfLog } from '../receipt/log-claims.js';
 import { type MmrState, readSeal } from '../receipt/seal.js';
 import type { Claim, SealProof } from '../verify/claim.js';
 import { addEdges, copyOf, type Edges, type HeldCopy, holding } from '../verify/held-copy.js';
+import { logOf } from '../verify/log-of.js';
 import { type ForkPlaces, noteFork, otherLeaf } from '../verify/other-leaf.js';
 import { openHeader, placedSeal, sealedLeafProof, sealProof, type VerifiedSeal } from '../verify/proofs.js';
 import { type PlacedSeal, sealRemarks } from '../verify/time-remarks.js';
@@ -49,17 +50,20 @@ export async function checkReplica(
     const edges: Edges = new Map();
     const seals: PlacedSeal[] = [];
     const forks: ForkPlaces = new Map();
+    const names = new Map<string | undefined, VerifiedSeal>();
     for await (const proven of proveLog(filesOf(log), trust)) {
       checkPlace(log, proven, last);
       if (last) addEdges(edges, last.massif);
       last = proven;
+      addEdges(edges, proven.massif, proven.seal.state.size);
+      names.set(logOf(proven.seal), proven.seal);
       seals.push(placedSeal(log.path, proven.seal));
       progress(`massif ${proven.massif.index}, ${proven.massif.size} nodes`);
       noteFork(forks, proven);
       for (const event of events) await findEvent(event, proven, forks);
     }
     const { massif, seal } = last!;
-    const proof = holding(sealProof(seal), replicaCopy(log, last!, edges));
+    const proof = holding(sealProof(seal), replicaCopy(log, last!, edges), names.values());
     return createVerdict(
       logFindings(log.path, log.numbers[0]!, massif.index, [{ seal, proof }]),
       unsealedNodes(log.path, last!),
@@ -70,10 +74,8 @@ export async function checkReplica(
 
 /** Massifs are read again: a log can be larger than memory. */
 function replicaCopy({ numbers, read }: ReplicaLog, { massif, seal }: ProvenMassif, edges: Edges): HeldCopy {
-  const { size } = seal.state;
-  addEdges(edges, massif, size);
   return {
-    size,
+    size: seal.state.size,
     height: massif.height,
     numbers,
     edges,
@@ -169,15 +171,18 @@ export async function checkLogFiles(
     const newest = seals.at(-1)!;
     const sealed = massifs.filter((massif) => massif.firstNode < newest.state.size);
     const forks: ForkPlaces = new Map();
-    for (const massif of sealed) {
-      noteFork(forks, { massif, seal: newest });
-      for (const event of events) await findEvent(event, { massif, seal: newest }, forks);
-    }
+    // After an open fork an older seal is of the generation before.
+    const names = new Map(seals.map((seal) => [logOf(seal), seal]));
+    for (const massif of sealed)
+      for (const seal of names.values()) {
+        noteFork(forks, { massif, seal });
+        for (const event of events) await findEvent(event, { massif, seal }, forks);
+      }
     const open = sealed.length < massifs.length ? notCovered(piece, 'unproven', 'no seal reaches the last massif') : {};
     const last = sealed.at(-1)!;
     const unsealed = unsealedNodes(piece, { massif: last, seal: newest });
     const proofs = seals.map((seal) => ({ seal, proof: sealProof(seal) }));
-    holding(proofs.at(-1)!.proof, copyOf(sealed, newest.state.size));
+    holding(proofs.at(-1)!.proof, copyOf(sealed, seals), seals);
     return createVerdict(logFindings(piece, sealed[0]!.index, last.index, proofs), open, unsealed);
   });
 }

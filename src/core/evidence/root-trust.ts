@@ -4,6 +4,7 @@ import type { VerifySignature } from '../cose/signature.js';
 import { VerificationError } from '../errors.js';
 import { judgeByManifest } from '../keys/judge-by-manifest.js';
 import type { KeyManifest } from '../keys/key-manifest.js';
+import { isByGoodKey } from '../keys/revoked-proofs.js';
 import {
   areUnderRoot,
   decodeKeyManifests,
@@ -105,7 +106,8 @@ export async function verifyUnderRoot(
   try {
     const trusted = await root();
     const { verdict, files } = await check(trusted);
-    const judged = await withKeptHistory(judgeByManifest(verdict, trusted.manifest));
+    const { manifest } = trusted;
+    const judged = await withKeptHistory(judgeByManifest(verdict, manifest), (seal) => isByGoodKey(manifest, seal));
     const unused = trusted.others.map((name) => notCovered(name, 'explanation', OTHER_ROOT));
     return { verdict: createVerdict(judged, unused), files };
   } catch (error) {

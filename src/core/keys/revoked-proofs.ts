@@ -9,6 +9,10 @@ export function keyOf(manifest: KeyManifest, proof: Proof): ManifestKey | undefi
   return manifest.keys.find((key) => key.keyId === keyId);
 }
 
+/** Whether a proof is by a key that the manifest does not call stolen. */
+export const isByGoodKey = (manifest: KeyManifest, proof: Proof): boolean =>
+  keyOf(manifest, proof)?.state !== 'revoked';
+
 export const isStatementLog = (proof: Proof): proof is InclusionProof =>
   proof.type === 'inclusion' && proof.vds === 1 && proof.signed === 'root' && proof.tree_size !== undefined;
 

@@ -1,8 +1,10 @@
-import { massifOfSize } from '../massif/massif-layout.js';
+import { firstNode, massifOfSize } from '../massif/massif-layout.js';
 import { peakStackIndices } from '../massif/peak-stack.js';
 import type { Massif } from '../massif/read-massif.js';
 import { peaks as peakIndices } from '../mmr/peaks.js';
 import type { Proof, SealProof } from './claim.js';
+import { logOf } from './log-of.js';
+import { sealProof, type VerifiedSeal } from './proofs.js';
 
 /** A proven copy of a log, as far as a seal covers it. */
 export interface HeldCopy {
@@ -25,26 +27,43 @@ export function addEdges(edges: Edges, massif: Massif, size = massif.size): void
   for (const index of [...begins, ...peakIndices(size)]) edges.set(String(index), massif.nodeAt(index).slice());
 }
 
-const held = new WeakMap<Proof, HeldCopy>();
+/** A seal, and the copy of a log as far as it covers it. */
+type SealedCopy = readonly [seal: SealProof, copy: HeldCopy];
 
-/** Notes the copy of a log that a seal's proof is about, so that it can be compared. Returns the proof. */
-export function holding(proof: SealProof, copy: HeldCopy): SealProof {
-  held.set(proof, copy);
+const held = new WeakMap<Proof, readonly SealedCopy[]>();
+
+/**
+ * Notes the copy of a log that a seal's proof is about, so that it can be compared. Returns the proof.
+ * @param seals all seals in the copy: after an open fork, older ones are of the generation before, and cover it under that name
+ */
+export function holding(proof: SealProof, copy: HeldCopy, seals: Iterable<VerifiedSeal>): SealProof {
+  const names = new Map([...seals].map((seal) => [logOf(seal), seal]));
+  names.delete(logOf(proof.log));
+  held.set(proof, [[proof, copy], ...[...names.values()].map((seal) => copyUnder(seal, copy))]);
   return proof;
 }
 
-/** Returns the copy that a proof is about, if it is about one. */
-export function heldCopy(proof: Proof): HeldCopy | undefined {
-  return held.get(proof);
+function copyUnder(seal: VerifiedSeal, copy: HeldCopy): SealedCopy {
+  const { size } = seal.state;
+  const numbers = copy.numbers.filter((number) => firstNode(copy.height, number) < size);
+  const edges: Edges = new Map([...copy.edges].filter(([at]) => BigInt(at) < size));
+  return [sealProof(seal), { ...copy, size, numbers, edges }];
+}
+
+/** Returns the copies that a proof is about: first the one under its own seal. */
+export function heldCopies(proof: Proof): readonly SealedCopy[] {
+  return held.get(proof) ?? [];
 }
 
 /** A copy that is in memory: consecutive massifs, in the last of which the sealed size ends. */
-export function copyOf(massifs: readonly Massif[], size: bigint): HeldCopy {
+export function copyOf(massifs: readonly Massif[], seals: readonly VerifiedSeal[]): HeldCopy {
   const edges: Edges = new Map();
-  const [{ height, index: first }, last] = [massifs[0]!, massifs.at(-1)!];
-  for (const massif of massifs) addEdges(edges, massif, massif === last ? size : massif.size);
-  const numbers = massifs.map(({ index }) => index);
-  return { size, height, numbers, edges, massif: (number) => massifs[number - first]! };
+  const { height, index: first } = massifs[0]!;
+  const { size } = seals.at(-1)!.state;
+  const massif = (number: number) => massifs[number - first]!;
+  for (const each of massifs) if (each.size <= size) addEdges(edges, each);
+  for (const { state } of seals) addEdges(edges, massif(massifOfSize(height, state.size)), state.size);
+  return { size, height, numbers: massifs.map(({ index }) => index), edges, massif };
 }
 
 /** The number of the massif that has a node, in a log of massifs of this height. */

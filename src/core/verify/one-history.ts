@@ -3,7 +3,7 @@ import { leafCount } from '../mmr/leaf-count.js';
 import type { Claim, NamedLog } from './claim.js';
 import { logOf } from './log-of.js';
 import { placeName } from './proven-nodes.js';
-import { conflictsAmong } from './shown-log.js';
+import { type Counts, conflictsAmong } from './shown-log.js';
 import {
   type Contradiction,
   contradiction,
@@ -16,8 +16,8 @@ import {
 const twoHistories = (why: string) =>
   new VerificationError('consistency_invalid', `${why}: the log has signed two histories`);
 
-async function nodeFindings(claims: readonly Claim[]): Promise<Partial<Findings>[]> {
-  return (await conflictsAmong(claims)).map(({ subject, at, piece, other }) => {
+async function nodeFindings(claims: readonly Claim[], counts: Counts): Promise<Partial<Findings>[]> {
+  return (await conflictsAmong(claims, counts)).map(({ subject, at, piece, other }) => {
     const pieces = other === piece ? 'two proofs of it' : `it and ${other}`;
     const why = `${pieces} show different hashes for ${placeName(at)} of the log "${subject}"`;
     return between(other, contradiction(piece, twoHistories(why)));
@@ -85,8 +85,11 @@ function between(other: string, found: Partial<Findings>): Partial<Findings> {
  * What refuses claims that cannot all be true of one log: two hashes in one place of its tree, whether a path, a copy or a
  * signed root shows them, and a leaf that is older than one before it. A log has one history, whatever files show it.
  */
-export async function historyFindings(claims: readonly Claim[]): Promise<Partial<Findings>[]> {
-  return [...(await nodeFindings(claims)), ...orderFindings(claims)];
+export async function historyFindings(
+  claims: readonly Claim[],
+  counts: Counts = () => true,
+): Promise<Partial<Findings>[]> {
+  return [...(await nodeFindings(claims, counts)), ...orderFindings(claims)];
 }
 
 /**
@@ -94,11 +97,11 @@ export async function historyFindings(claims: readonly Claim[]): Promise<Partial
  * a claim that does not count is unproven: a thief of a revoked key could refuse genuine evidence otherwise, and a log that
  * revokes its own key must not hide its second history.
  */
-export async function withKeptHistory(judged: Verdict): Promise<Verdict> {
+export async function withKeptHistory(judged: Verdict, counts: Counts): Promise<Verdict> {
   const isOfHistory = (each: Contradiction) => others.has(each);
   const before = judged.contradictions.filter(isOfHistory);
   if (before.length === 0) return judged;
-  const again = createVerdict(await historyFindings(judged.claims));
+  const again = createVerdict(await historyFindings(judged.claims, counts));
   const kept = new Set(judged.claims.map(({ piece }) => piece));
   const refused = new Set(again.contradictions.map(({ piece, detail }) => `${piece} ${detail}`));
   const open = before

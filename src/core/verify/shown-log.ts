@@ -1,8 +1,8 @@
 import { equalBytes, fromHex, toHex } from '../bytes.js';
 import { firstNode } from '../massif/massif-layout.js';
-import type { Claim, InclusionProof, WitnessProof } from './claim.js';
+import type { Claim, InclusionProof, NamedLog, Proof, WitnessProof } from './claim.js';
 import { coveredBytes } from './covered-bytes.js';
-import { type HeldCopy, heldCopy, massifOfNode } from './held-copy.js';
+import { type HeldCopy, heldCopies, massifOfNode } from './held-copy.js';
 import { logOf } from './log-of.js';
 import { leafPlace, type ProvenNode } from './proven-nodes.js';
 
@@ -31,23 +31,30 @@ interface Conflict {
   readonly other: string;
 }
 
+/** Whether a seal of an earlier generation in a copy counts, such as because its key was not revoked. */
+export type Counts = (seal: Proof) => boolean;
+
 /** The logs that claims show, each with all proofs and copies of it. A log without a name is left out. */
-function shownLogs(claims: readonly Claim[]): ShownLog[] {
+function shownLogs(claims: readonly Claim[], counts: Counts): ShownLog[] {
   const logs = new Map<string, ShownLog>();
+  const shownOf = (vds: number, named: NamedLog): ShownLog | undefined => {
+    const log = logOf(named);
+    if (log === undefined) return undefined;
+    const key = `${vds} ${log}`;
+    const shown = logs.get(key) ?? { subject: named.subject!, placed: [], copies: [] };
+    logs.set(key, shown);
+    return shown;
+  };
   for (const { piece, by } of claims)
     for (const proof of by) {
       if (proof.type === 'signature' || proof.type === 'digest') continue;
+      for (const [seal, copy] of heldCopies(proof))
+        if (seal === proof || counts(seal)) shownOf(3, seal.log)?.copies.push({ piece, copy });
       // Nobody signed a checkpoint without cosignatures. The origin of a checkpoint is the log's name.
-      if (proof.type === 'witness' && proof.witnesses.length === 0) continue;
+      if (proof.type === 'seal' || (proof.type === 'witness' && proof.witnesses.length === 0)) continue;
+      if (proof.leaf_index === undefined) continue;
       const [vds, named] = proof.type === 'witness' ? [1, { subject: proof.origin }] : [proof.vds, proof.log];
-      const log = logOf(named);
-      if (log === undefined) continue;
-      const key = `${vds} ${log}`;
-      const shown = logs.get(key) ?? { subject: named.subject!, placed: [], copies: [] };
-      logs.set(key, shown);
-      const copy = proof.type === 'seal' ? heldCopy(proof) : undefined;
-      if (copy) shown.copies.push({ piece, copy });
-      if (proof.type !== 'seal' && proof.leaf_index !== undefined) shown.placed.push({ piece, proof });
+      shownOf(vds, named)?.placed.push({ piece, proof });
     }
   return [...logs.values()];
 }
@@ -88,10 +95,15 @@ class LogNodes {
   }
 }
 
-/** Paths that lead to one root agree in every node, so that only their leaves need to be looked at. */
+/**
+ * Paths that lead to one root of one size agree in every node, so that only their leaves need to be looked at. The peak of
+ * a Merkle mountain range hashes its own place.
+ */
 function haveOneRoot({ placed, copies }: ShownLog): boolean {
   if (copies.length > 0) return false;
-  const roots = new Set(placed.map(({ proof }) => toHex(coveredBytes(proof).tree?.root ?? new Uint8Array())));
+  const rootOf = ({ proof }: Placed) =>
+    `${proof.tree_size} ${toHex(coveredBytes(proof).tree?.root ?? new Uint8Array())}`;
+  const roots = new Set(placed.map(rootOf));
   return roots.size < 2;
 }
 
@@ -147,8 +159,8 @@ async function conflictsOf(log: ShownLog): Promise<Conflict[]> {
  * Where claims show different hashes in one place of one log: leaves, paths to signed roots and peaks, and copies of the
  * log. Time and memory grow with the evidence: no two pieces are compared with each other.
  */
-export async function conflictsAmong(claims: readonly Claim[]): Promise<Conflict[]> {
+export async function conflictsAmong(claims: readonly Claim[], counts: Counts): Promise<Conflict[]> {
   const found: Conflict[] = [];
-  for (const log of shownLogs(claims)) found.push(...(await conflictsOf(log)));
+  for (const log of shownLogs(claims, counts)) found.push(...(await conflictsOf(log)));
   return found;
 }

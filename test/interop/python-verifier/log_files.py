@@ -3,6 +3,7 @@
 import other_leaf
 import proofs
 import receipt
+import verdict
 from massif import Massif, Seal, verify_sealed
 from refusal import Refused, require
 
@@ -66,12 +67,22 @@ def _same_log(log, other):
     return tenancy is not None or log.get("issuer") == other.get("issuer")
 
 
+def _held(proven):
+    """The proof of the newest seal, with all nodes under it."""
+    newest = proven[-1]
+    nodes = [node for each in proven for node in each.massif.nodes_under(newest.seal.size)]
+    return proofs.of_seal(newest.seal, newest.key, nodes)
+
+
 def claim_log(findings, piece, proven):
     first, last = proven[0].massif.number, proven[-1].massif.number
     facts = {"first_massif": str(first), "last_massif": str(last), "size": str(proven[-1].seal.size)}
     newest = proven[-1].seal
-    nodes = [node for each in proven for node in each.massif.nodes_under(newest.size)]
-    findings.claim("log", piece, facts, [proofs.of_seal(newest, proven[-1].key, nodes)])
+    findings.claim("log", piece, facts, [_held(proven)])
+    # After an open fork older seals are of the generation before, and cover the copy under that name.
+    older = {verdict.log_of(each.seal.log): proven[: at + 1] for at, each in enumerate(proven)}
+    older.pop(verdict.log_of(newest.log))
+    findings.shown += [(piece, _held(copy)) for copy in older.values()]
     findings.seals(piece, [proofs.of_seal(each.seal, each.key) for each in proven])
     headers = {f"header {label}" for each in proven for label in each.seal.message.unprotected}
     if headers:

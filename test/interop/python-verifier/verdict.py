@@ -42,6 +42,7 @@ class Findings:
 
     def __init__(self):
         self.claims, self.contradictions, self.not_covered, self.missing, self.remarks = [], [], [], [], []
+        self.shown = []  # pieces with what they prove of a log beside their claims
 
     def claim(self, kind, piece, facts, by):
         facts = {name: value for name, value in facts.items() if value is not None}
@@ -61,7 +62,7 @@ class Findings:
         self.missing.append(what)
 
     def add(self, other):
-        for name in ("claims", "contradictions", "not_covered", "missing", "remarks"):
+        for name in ("claims", "contradictions", "not_covered", "missing", "remarks", "shown"):
             getattr(self, name).extend(getattr(other, name))
 
     def seals(self, piece, seal_proofs):
@@ -79,13 +80,12 @@ class Findings:
     def one_history(self):
         """Refuses two hashes in one place of a log, and a leaf that is older than one before it."""
         first = {}
-        for claim in self.claims:
-            for proof in claim["by"]:
-                log = shown_log(proof)
-                differing = [place for place, node in getattr(proof, "nodes", ())
-                             if log and first.setdefault((log, place), node) != node]
-                if differing:
-                    self.refusal(claim["piece"], Refused("consistency_invalid", f"other hashes of {log} at {differing}"))
+        for piece, proof in [*((claim["piece"], proof) for claim in self.claims for proof in claim["by"]), *self.shown]:
+            log = shown_log(proof)
+            differing = [place for place, node in getattr(proof, "nodes", ())
+                         if log and first.setdefault((log, place), node) != node]
+            if differing:
+                self.refusal(piece, Refused("consistency_invalid", f"other hashes of {log} at {differing}"))
         for log, timed in self._times().items():
             latest = None
             for index, time, piece in sorted(timed):
