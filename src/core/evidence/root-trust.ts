@@ -4,6 +4,7 @@ import type { VerifySignature } from '../cose/signature.js';
 import { VerificationError } from '../errors.js';
 import { judgeByManifest } from '../keys/judge-by-manifest.js';
 import type { KeyManifest } from '../keys/key-manifest.js';
+import { withProvenCopies } from '../keys/proven-copies.js';
 import { isByGoodKey } from '../keys/revoked-proofs.js';
 import {
   areUnderRoot,
@@ -107,7 +108,9 @@ export async function verifyUnderRoot(
     const trusted = await root();
     const { verdict, files } = await check(trusted);
     const { manifest } = trusted;
-    const judged = await withKeptHistory(judgeByManifest(verdict, manifest), (seal) => isByGoodKey(manifest, seal));
+    const judged = await withKeptHistory(judgeByManifest(await withProvenCopies(verdict, manifest), manifest), (seal) =>
+      isByGoodKey(manifest, seal),
+    );
     const unused = trusted.others.map((name) => notCovered(name, 'explanation', OTHER_ROOT));
     return { verdict: createVerdict(judged, unused), files };
   } catch (error) {
