@@ -2,11 +2,12 @@ import { toHex } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
-import type { Claim, InclusionProof, Proof } from '../verify/claim.js';
+import type { Claim, InclusionProof } from '../verify/claim.js';
 import { provenEvent, uncoveredMembers } from '../verify/event-facts.js';
 import { eventIssuerFindings } from '../verify/event-issuer.js';
 import { type OtherLeaf, otherLeafFindings } from '../verify/other-leaf.js';
 import { openPlace } from '../verify/proofs.js';
+import { proofsOfLeaf } from '../verify/proofs-of-leaf.js';
 import type { IssuerPin } from '../verify/trust.js';
 import {
   checked,
@@ -63,11 +64,9 @@ function eventsIn(path: string, kind: string, bytes: Uint8Array): GivenEvent[] {
  * was compared before (event-agreement.ts).
  */
 function alsoProvenBy({ event, proofs, refusals, piece }: GivenEvent, claims: readonly Claim[]): void {
-  const leaf = toHex(eventLeaf(event).leaf);
-  for (const { kind, by, facts, piece: other } of claims) {
+  for (const { claim, proof } of proofsOfLeaf(claims, toHex(eventLeaf(event).leaf))) {
+    const { kind, facts, piece: other } = claim;
     if (kind !== 'event' || proofs.length > 0) continue;
-    const proof = by.find((each): each is InclusionProof => each.type === 'inclusion' && each.leaf === leaf);
-    if (!proof) continue;
     if (isOtherForm(facts.identity, event)) {
       const why = `it differs from the event in ${other}, which a log holds`;
       refusals.push(contradiction(piece, new VerificationError('event_mismatch', why)));
@@ -82,10 +81,7 @@ function isOtherForm(identity: string | undefined, event: EventDocument): boolea
 
 /** Whether one of these claims is about the very same leaf: then it was compared with its statement, or with the pin. */
 function isAmong(claims: readonly Claim[], event: EventDocument): boolean {
-  const leaf = toHex(eventLeaf(event).leaf);
-  return claims.some(
-    ({ kind, by }) => kind === 'event' && by.some((proof) => proof.type === 'inclusion' && proof.leaf === leaf),
-  );
+  return proofsOfLeaf(claims, toHex(eventLeaf(event).leaf)).some(({ claim }) => claim.kind === 'event');
 }
 
 /** What copies of its log that have another leaf mean for an event, after all other files were checked. */
@@ -94,15 +90,9 @@ export function otherLeavesOf(
   claims: readonly Claim[],
 ): Partial<Findings>[] {
   if (otherLeaves.length === 0) return [];
-  const { leaf } = eventLeaf(event);
-  const elsewhere = claims.filter(({ kind }) => kind === 'event').flatMap(({ by }) => by.filter(isOf(toHex(leaf))));
-  return otherLeafFindings(piece, otherLeaves, [...proofs, ...elsewhere]);
+  const elsewhere = proofsOfLeaf(claims, toHex(eventLeaf(event).leaf)).filter(({ claim }) => claim.kind === 'event');
+  return otherLeafFindings(piece, otherLeaves, [...proofs, ...elsewhere.map(({ proof }) => proof)]);
 }
-
-const isOf =
-  (leaf: string) =>
-  (proof: Proof): proof is InclusionProof =>
-    proof.type === 'inclusion' && proof.leaf === leaf;
 
 /**
  * Returns the verdict about a given event after all other files were checked.

@@ -25,11 +25,15 @@ export async function withNamedDocuments(
 ): Promise<readonly EvidenceFile[]> {
   const pieces = files.filter(({ kind }) => kind !== 'document');
   if (pieces.length < 2) return files;
-  const named = new Map<EvidenceFile, ReadonlySet<string>>();
-  for (const piece of pieces) named.set(piece, new Set(await digestsNamedBy(piece)));
-  const isNamed = (file: EvidenceFile, digest: string) =>
-    [...named].some(([other, digests]) => other !== file && digests.has(digest));
-  if ([...named.values()].every(({ size }) => size === 0)) return files;
+  const named = new Map<string, EvidenceFile[]>();
+  for (const piece of pieces)
+    for (const digest of new Set(await digestsNamedBy(piece))) {
+      const there = named.get(digest);
+      if (there) there.push(piece);
+      else named.set(digest, [piece]);
+    }
+  if (named.size === 0) return files;
+  const isNamed = (file: EvidenceFile, digest: string) => named.get(digest)?.some((other) => other !== file) ?? false;
   return Promise.all(
     files.map(async (file) => {
       const { path, bytes, kind: form } = file;

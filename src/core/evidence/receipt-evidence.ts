@@ -37,11 +37,23 @@ export async function matchReceipts(
   keys: ReceiptKeys,
 ): Promise<Partial<Findings>[]> {
   const found: Partial<Findings>[] = [];
+  const byIndex = new Map<bigint, GivenEvent[]>();
+  for (const event of events) {
+    const index = BigInt(eventCommit(event.event).index);
+    const there = byIndex.get(index);
+    if (there) there.push(event);
+    else byIndex.set(index, [event]);
+  }
+  // Statements and receipts mostly come in one order, and each try costs a signature: the search goes on behind the last hit.
+  let from = 0;
+  const rotated = () => [...entries.slice(from), ...entries.slice(0, from)];
+  const hit = (entry: GivenEntry) => (from = entries.indexOf(entry) + 1);
   for (const { path, bytes } of receipts) {
     const { proven: structure, failed } = await checked(path, () => receiptStructure(bytes));
     if (failed) found.push(failed);
-    else if (structure === DataStructure.rfc9162Sha256) found.push(await ofStatement(path, bytes, entries, keys));
-    else found.push(await ofEvent(path, bytes, events, keys));
+    else if (structure === DataStructure.rfc9162Sha256)
+      found.push(await ofStatement(path, bytes, rotated(), keys, hit));
+    else found.push(await ofEvent(path, bytes, events, byIndex, keys));
   }
   return found;
 }
@@ -51,9 +63,12 @@ async function ofStatement(
   bytes: Uint8Array,
   entries: readonly GivenEntry[],
   { logKeys, verifySignature, statementLog: log }: ReceiptKeys,
+  hit: (entry: GivenEntry) => void,
 ): Promise<Partial<Findings>> {
-  return firstOf(path, entries, 'statement', async ({ entry }) => {
+  return firstOf(path, entries, 'statement', async (candidate) => {
+    const { entry } = candidate;
     const { proof } = await verifyRfc9162Receipt(bytes, entry, { logKeys, verifySignature, log });
+    hit(candidate);
     for (const copy of entries) if (equalBytes(copy.entry, entry)) copy.proofs.push(proof);
   });
 }
@@ -62,11 +77,12 @@ async function ofEvent(
   path: string,
   bytes: Uint8Array,
   events: readonly GivenEvent[],
+  byIndex: ReadonlyMap<bigint, readonly GivenEvent[]>,
   { logKeys, verifySignature, tenancyLog: log }: ReceiptKeys,
 ): Promise<Partial<Findings>> {
   const { proven: receipt, failed } = await checked(path, () => readMmrReceipt(bytes));
   if (failed) return failed;
-  const there = events.filter(({ event }) => BigInt(eventCommit(event).index) === receipt.index);
+  const there = byIndex.get(receipt.index) ?? [];
   return firstOf(path, there.length > 0 ? there : events, 'event', async ({ event }) => {
     const { leaf, mmrIndex } = eventLeaf(event);
     const proven = await verifyMmrReceipt(bytes, leaf, { logKeys, verifySignature, log, mmrIndex });

@@ -4,6 +4,7 @@ import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
 import { statementEntry } from '../statement/statement-entry.js';
 import { otherHeaders } from '../statement/transparent-statement.js';
 import type { Claim, InclusionProof } from '../verify/claim.js';
+import { proofsOfLeaf } from '../verify/proofs-of-leaf.js';
 import type { IssuerTrust } from '../verify/trust.js';
 import {
   checked,
@@ -49,9 +50,8 @@ export async function readGivenStatements(
 
 /** Proofs of the same entry that another piece of evidence brought. */
 function proofsOfEntry(entry: Uint8Array, claims: readonly Claim[]): InclusionProof[] {
-  const leaf = toHex(rfc9162Leaf(entry));
-  const proofs = claims.flatMap(({ by }) => by.filter((each) => each.type === 'inclusion'));
-  return proofs.filter((each) => each.vds === 1 && each.leaf === leaf);
+  const proofs = proofsOfLeaf(claims, toHex(rfc9162Leaf(entry)));
+  return proofs.map(({ proof }) => proof).filter(({ vds }) => vds === 1);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { nothingWitnessed } from '../bundle/bundled-witness.js';
 import { toHex } from '../bytes.js';
 import { readTransparentStatement } from '../statement/transparent-statement.js';
-import type { Claim } from '../verify/claim.js';
+import type { Claim, Proof } from '../verify/claim.js';
 import { documentFindings, isAttachment } from '../verify/match-document.js';
 import { historyFindings } from '../verify/one-history.js';
 import { ofOneOperation } from '../verify/one-operation.js';
@@ -92,7 +92,7 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
   }
   for (const file of of('transparent_statement')) found.push(await transparentVerdict(file, carried, trust));
   found.push(logged, ...receipts);
-  found.push(...carried.filter((each) => !isJoined(each, found)).map(carriedClaim));
+  found.push(...unjoined(carried, found).map(carriedClaim));
   const bundles: Verdict[] = [];
   for (const file of of('bundle')) bundles.push(await bundleVerdict(file, trust));
   const { claims } = createVerdict(found, bundles);
@@ -210,10 +210,12 @@ function spokenEntries(carried: readonly GivenEntry[], claims: readonly Claim[])
   return carried.filter(({ piece }) => proven.has(piece)).map(({ entry }) => toHex(entry));
 }
 
-/** Whether the claim about a statement shows already what single receipts prove of it. */
-function isJoined({ piece, proofs }: GivenEntry, found: readonly Partial<Findings>[]): boolean {
-  const claims = found.flatMap(({ claims = [] }) => claims);
-  return claims.some(({ piece: of, by }) => of === piece && proofs.every((proof) => by.includes(proof)));
+/** Those whose single receipts no claim about their statement shows. */
+function unjoined(carried: readonly CarriedEntry[], found: readonly Partial<Findings>[]): CarriedEntry[] {
+  const shown = new Map<string, Set<Proof>>();
+  for (const { piece, by } of found.flatMap(({ claims = [] }) => claims))
+    shown.set(piece, new Set([...(shown.get(piece) ?? []), ...by]));
+  return carried.filter(({ piece, proofs }) => !proofs.every((proof) => shown.get(piece)?.has(proof)));
 }
 
 function carriedClaim({ piece, proofs }: GivenEntry): Partial<Findings> {

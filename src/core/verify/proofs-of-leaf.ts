@@ -1,0 +1,25 @@
+import type { Claim, InclusionProof } from './claim.js';
+
+interface OfLeaf {
+  readonly claim: Claim;
+  readonly proof: InclusionProof;
+}
+
+const looked = new WeakMap<readonly Claim[], Map<string, OfLeaf[]>>();
+
+/** Returns what claims prove of a leaf, in their order. They are looked through once, however many leaves are asked for. */
+export function proofsOfLeaf(claims: readonly Claim[], leaf: string): readonly OfLeaf[] {
+  let byLeaf = looked.get(claims);
+  if (!byLeaf) {
+    byLeaf = new Map();
+    looked.set(claims, byLeaf);
+    for (const claim of claims)
+      for (const proof of claim.by) {
+        if (proof.type !== 'inclusion') continue;
+        const there = byLeaf.get(proof.leaf);
+        if (there) there.push({ claim, proof });
+        else byLeaf.set(proof.leaf, [{ claim, proof }]);
+      }
+  }
+  return byLeaf.get(leaf) ?? [];
+}
