@@ -80,3 +80,24 @@ it('a wrong receipt in a transparent statement is refused, whatever lies beside 
     expect([outcome, ...contradictions!.map(({ code }) => code)]).toEqual(['refused', 'log_key_not_trusted']);
   }
 });
+
+it('a receipt beside a transparent statement that has one of its own proves its statement or event once more', async () => {
+  const whole = { 'a.cose': carrying([receipt, mmrReceipt], true) };
+  expect(await told(whole)).toEqual(['verified', 'event', 'statement']);
+  expect(await told({ ...whole, 'm.cose': mmrReceipt })).toEqual(['verified', 'event', 'event', 'statement']);
+  expect(await told({ ...whole, 'r.cose': receipt })).toEqual(['verified', 'entry', 'event', 'statement']);
+});
+
+it('a statement or event beside a transparent statement that proves it is proven, and refused if it differs', async () => {
+  const whole = { 'a.cose': carrying([receipt, mmrReceipt], true) };
+  const beside = (other: object) => told({ ...whole, 'e.json': utf8(JSON.stringify(other)) });
+  expect(await told({ ...whole, 's.cose': statement })).toEqual(['verified', 'event', 'statement', 'statement']);
+  expect(await beside(event)).toEqual(['verified', 'event', 'event', 'statement']);
+  const { commit } = event.merklelog_entry;
+  for (const other of [
+    { ...event, operation: 'Changed' },
+    { ...event, identity: `public${event.identity}` },
+    { ...event, merklelog_entry: { commit: { ...commit, index: '3' } } },
+  ])
+    expect(await beside(other)).toEqual(['refused', 'event', 'statement', 'event_mismatch']);
+});

@@ -2,6 +2,7 @@ import { nothingWitnessed } from '../bundle/bundled-witness.js';
 import { toHex } from '../bytes.js';
 import { readTransparentStatement } from '../statement/transparent-statement.js';
 import type { Claim, Proof } from '../verify/claim.js';
+import { provenEvent } from '../verify/event-facts.js';
 import { documentFindings, isAttachment } from '../verify/match-document.js';
 import { historyFindings } from '../verify/one-history.js';
 import { ofOneOperation } from '../verify/one-operation.js';
@@ -88,11 +89,14 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
   const receipts: Partial<Findings>[] = [];
   if (of('receipt').length > 0) {
     const keys = { ...trust, logKeys: await trust.logKeys() };
-    receipts.push(...(await matchReceipts(of('receipt'), [...plain.statements, ...carried], open, keys)));
+    const stated = carried.flatMap(({ stated }) => stated ?? []);
+    receipts.push(
+      ...(await matchReceipts(of('receipt'), [...plain.statements, ...carried], [...events, ...stated], keys)),
+    );
   }
   for (const file of of('transparent_statement')) found.push(await transparentVerdict(file, carried, trust));
   found.push(logged, ...receipts);
-  found.push(...unjoined(carried, found).map(carriedClaim));
+  found.push(...unjoined(carried, found).map(carriedClaim), ...carried.map(carriedEvent));
   const bundles: Verdict[] = [];
   for (const file of of('bundle')) bundles.push(await bundleVerdict(file, trust));
   const { claims } = createVerdict(found, bundles);
@@ -172,7 +176,7 @@ async function transparentVerdict(
 /** The statement inside a transparent statement, to which a separate receipt may belong, and the event beside it. */
 interface CarriedEntry extends GivenEntry {
   readonly file: string;
-  readonly stated?: StatedEvent | undefined;
+  readonly stated?: GivenEvent | undefined;
   /** The same event, if no receipt for it is in the statement. */
   readonly loose?: GivenEvent | undefined;
 }
@@ -197,7 +201,7 @@ async function agreementFindings(
   carried: readonly CarriedEntry[],
   bundles: readonly EvidenceFile[],
 ): Promise<Partial<Findings>[]> {
-  const others = carried.flatMap(({ stated }) => stated ?? []);
+  const others: StatedEvent[] = carried.flatMap(({ stated }) => stated ?? []);
   for (const bundle of bundles) others.push(...(await eventsOfBundle(bundle)));
   // A statement with an event beside it was compared with that one.
   compareEvents([...others, ...given], [...plain, ...carried.filter(({ stated }) => !stated)]);
@@ -220,6 +224,12 @@ function unjoined(carried: readonly CarriedEntry[], found: readonly Partial<Find
 
 function carriedClaim({ piece, proofs }: GivenEntry): Partial<Findings> {
   return proofs.length === 0 ? {} : { claims: [{ kind: 'entry', piece, facts: {}, by: proofs }] };
+}
+
+/** What single receipts prove of an event that has a receipt of its own beside it. */
+function carriedEvent({ file, stated, loose }: CarriedEntry): Partial<Findings> {
+  if (!stated || loose || stated.proofs.length === 0) return {};
+  return verdictWithin(file, createVerdict(provenEvent(stated.event, stated.proofs)));
 }
 
 async function logsOf(

@@ -1,5 +1,6 @@
 """One verdict about the files that were given together."""
 
+import facts
 import log_files
 import other_leaf
 import proofs
@@ -11,6 +12,7 @@ from event import Event
 from massif import Seal
 from receipt import STATEMENT_LOG, Receipt
 from refusal import Refused, require
+from trees import h
 from verdict import Findings
 
 
@@ -21,8 +23,9 @@ class Unreadable(Exception):
 class Given:
     """A statement's entry or an event that was given as a file, and what the other files proved of it."""
 
-    def __init__(self, piece, value):
+    def __init__(self, piece, value, has_own=False):
         self.piece, self.value, self.proofs, self.others = piece, value, [], []
+        self.has_own, self.good = has_own, True  # whether a receipt for it is beside it; whether nothing differs from it
 
 
 def check_files(files, trust):
@@ -39,15 +42,23 @@ def check_files(files, trust):
     if not of("transparent_statement", "statement", "receipt", "seal", "massif", "event", "event_list"):
         raise Unreadable("no evidence among the files")
     findings = Findings()
-    carried, loose = _carried(of("transparent_statement"))
+    carried, stated = _carried(of("transparent_statement"))
+    loose = {path: each for path, each in stated.items() if not each.has_own}
     entries = _read(findings, of("statement"), lambda data: [Sign1(data)])
     events = _read(findings, of("event", "event_list"), _events)
     for each in of("receipt"):
-        _match(findings, each, [*entries, *carried.values()], [*events, *loose.values()], trust)
+        _match(findings, each, [*entries, *carried.values()], [*events, *stated.values()], trust)
     _check_log(findings, of("massif"), of("seal"), [*events, *loose.values()], trust)
     for each in of("transparent_statement"):
         elsewhere = [given[each.path].proofs if each.path in given else [] for given in (carried, loose)]
         findings.add(transparent.examine(each.data, trust, *elsewhere)[0])
+    for path, given in carried.items():
+        if given.has_own and given.proofs:
+            findings.claim("entry", path, {}, given.proofs)
+    for path, given in stated.items():
+        if given.has_own and given.proofs:
+            findings.claim("event", path, facts.of_event(given.value), given.proofs)
+    _compare(findings, [*stated.values(), *events])
     for given in entries:
         _check_statement(findings, given, trust)
     for given in loose.values():
@@ -67,16 +78,16 @@ def _read(findings, files, read):
 
 
 def _carried(files):
-    """The statements of transparent statements, and the events without a receipt in them, by the names of the files."""
+    """The statements of transparent statements, and the events in them, by the names of the files."""
     entries, events = {}, {}
     for each in files:
         try:
             parts = transparent.TransparentStatement(each.data)
         except Refused:
             continue
-        entries[each.path] = Given(each.path, parts.message)
-        if parts.event is not None and receipt.TENANCY_LOG not in parts.receipts:
-            events[each.path] = Given(each.path, parts.event)
+        entries[each.path] = Given(each.path, parts.message, STATEMENT_LOG in parts.receipts)
+        if parts.event is not None:
+            events[each.path] = Given(each.path, parts.event, receipt.TENANCY_LOG in parts.receipts)
     return entries, events
 
 
@@ -128,6 +139,28 @@ def _is_copy(value, other, is_entry):
     return (value.members, value.index, value.idtimestamp) == (other.members, other.index, other.idtimestamp)
 
 
+def _compare(findings, events):
+    """Refuses each event that differs from an earlier one with the same identity, or that has another's leaf (rule 1)."""
+    by_identity, by_leaf = {}, {}
+    for given in events:
+        event = given.value
+        same = [by_identity.setdefault(event.identity, event)]
+        if event.is_free:
+            try:
+                same.append(by_leaf.setdefault(event.leaf(), event))
+            except Refused:
+                pass
+        if not all(_is_copy(each, event, False) for each in same):
+            findings.refusal(given.piece, Refused("event_mismatch", "the same event differs elsewhere"))
+            given.good = False
+
+
+def _proofs_elsewhere(findings, leaf, kinds):
+    """The claims that prove a leaf, each with the proof."""
+    return [(claim, proof) for claim in findings.claims if claim["kind"] in kinds for proof in claim["by"]
+            if proof["type"] == "inclusion" and proof["leaf"] == leaf.hex()]
+
+
 def _check_log(findings, massifs, seals, events, trust):
     if not massifs and not seals:
         return
@@ -159,7 +192,9 @@ def _check_log(findings, massifs, seals, events, trust):
 def _check_statement(findings, given, trust):
     signed = findings.attempt(given.piece, lambda: transparent.verified_statement(given.value, trust))
     if signed:
-        transparent.claim_statement(findings, given.piece, signed, given.proofs)
+        found = _proofs_elsewhere(findings, h(b"\0", given.value.entry()), ("statement", "entry"))
+        elsewhere = [proof for _, proof in found if proof["vds"] == STATEMENT_LOG and proof not in given.proofs]
+        transparent.claim_statement(findings, given.piece, signed, [*given.proofs, *elsewhere])
 
 
 def _settle(findings, given):
@@ -177,7 +212,13 @@ def _check_event(findings, given):
     leaf = findings.attempt(given.piece, event.leaf)
     if leaf is None:
         return
-    if not _settle(findings, given):
+    if not given.proofs:
+        for claim, proof in _proofs_elsewhere(findings, leaf, ("event",))[:1]:
+            if claim["facts"].get("identity", event.identity) != event.identity:
+                findings.refusal(given.piece, Refused("event_mismatch", "a log holds it under another identity"))
+                given.good = False
+            given.proofs.append(proof)
+    if not _settle(findings, given) or not given.good:
         return
     if not given.proofs:
         findings.lacks("tenancy_log_receipt")
