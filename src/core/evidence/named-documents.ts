@@ -1,3 +1,4 @@
+import { appendTo } from '../append-to.js';
 import { placeOf } from '../bundle/bundle-layout.js';
 import { toHex } from '../bytes.js';
 import { decodeSign1, type Sign1 } from '../cose/sign1.js';
@@ -26,12 +27,7 @@ export async function withNamedDocuments(
   const pieces = files.filter(({ kind }) => kind !== 'document');
   if (pieces.length < 2) return files;
   const named = new Map<string, EvidenceFile[]>();
-  for (const piece of pieces)
-    for (const digest of new Set(await digestsNamedBy(piece))) {
-      const there = named.get(digest);
-      if (there) there.push(piece);
-      else named.set(digest, [piece]);
-    }
+  for (const piece of pieces) for (const digest of new Set(await digestsNamedBy(piece))) appendTo(named, digest, piece);
   if (named.size === 0) return files;
   const isNamed = (file: EvidenceFile, digest: string) => named.get(digest)?.some((other) => other !== file) ?? false;
   return Promise.all(

@@ -1,3 +1,4 @@
+import { appendTo } from '../append-to.js';
 import { equalBytes } from '../bytes.js';
 import { DataStructure } from '../cose/labels.js';
 import { VerificationError } from '../errors.js';
@@ -38,21 +39,13 @@ export async function matchReceipts(
 ): Promise<Partial<Findings>[]> {
   const found: Partial<Findings>[] = [];
   const byIndex = new Map<bigint, GivenEvent[]>();
-  for (const event of events) {
-    const index = BigInt(eventCommit(event.event).index);
-    const there = byIndex.get(index);
-    if (there) there.push(event);
-    else byIndex.set(index, [event]);
-  }
+  for (const event of events) appendTo(byIndex, BigInt(eventCommit(event.event).index), event);
   // Statements and receipts mostly come in one order, and each try costs a signature: the search goes on behind the last hit.
-  let from = 0;
-  const rotated = () => [...entries.slice(from), ...entries.slice(0, from)];
-  const hit = (entry: GivenEntry) => (from = entries.indexOf(entry) + 1);
+  const order = [...entries];
   for (const { path, bytes } of receipts) {
     const { proven: structure, failed } = await checked(path, () => receiptStructure(bytes));
     if (failed) found.push(failed);
-    else if (structure === DataStructure.rfc9162Sha256)
-      found.push(await ofStatement(path, bytes, rotated(), keys, hit));
+    else if (structure === DataStructure.rfc9162Sha256) found.push(await ofStatement(path, bytes, order, keys));
     else found.push(await ofEvent(path, bytes, events, byIndex, keys));
   }
   return found;
@@ -61,14 +54,12 @@ export async function matchReceipts(
 async function ofStatement(
   path: string,
   bytes: Uint8Array,
-  entries: readonly GivenEntry[],
+  entries: GivenEntry[],
   { logKeys, verifySignature, statementLog: log }: ReceiptKeys,
-  hit: (entry: GivenEntry) => void,
 ): Promise<Partial<Findings>> {
-  return firstOf(path, entries, 'statement', async (candidate) => {
-    const { entry } = candidate;
+  return firstOf(path, [...entries], 'statement', async ({ entry }) => {
     const { proof } = await verifyRfc9162Receipt(bytes, entry, { logKeys, verifySignature, log });
-    hit(candidate);
+    while (entries.at(-1)!.entry !== entry) entries.push(entries.shift()!);
     for (const copy of entries) if (equalBytes(copy.entry, entry)) copy.proofs.push(proof);
   });
 }

@@ -1,3 +1,4 @@
+import { appendTo } from '../append-to.js';
 import { fromHex, toBase64Url } from '../bytes.js';
 import type { Claim, ClaimKind, InclusionProof, Proof } from '../verify/claim.js';
 import type { KeyManifest, ManifestKey } from './key-manifest.js';
@@ -113,9 +114,7 @@ export function countingProofs(
   for (const claim of claims)
     for (const proof of claim.by.filter(isInclusion)) {
       if (refusalOf(manifest, { ...claim, by: [proof] }, revocation) !== undefined) continue;
-      const known = counting.get(inTree(proof));
-      if (known) known.push(proof);
-      else counting.set(inTree(proof), [proof]);
+      appendTo(counting, inTree(proof), proof);
     }
   return counting;
 }

@@ -1,4 +1,4 @@
-import { firstNode, massifOfSize } from '../massif/massif-layout.js';
+import { massifOfSize } from '../massif/massif-layout.js';
 import { peakStackIndices } from '../massif/peak-stack.js';
 import type { Massif } from '../massif/read-massif.js';
 import { peaks as peakIndices } from '../mmr/peaks.js';
@@ -11,7 +11,7 @@ export interface HeldCopy {
   /** Nodes under the seal. */
   readonly size: bigint;
   readonly height: number;
-  /** Numbers of its massifs. */
+  /** Numbers of its massifs; an older seal may end before the last ones. */
   readonly numbers: readonly number[];
   /** What ties its massifs to the rest of the log. */
   readonly edges: Edges;
@@ -45,9 +45,8 @@ export function holding(proof: SealProof, copy: HeldCopy, seals: Iterable<Verifi
 
 function copyUnder(seal: VerifiedSeal, copy: HeldCopy): SealedCopy {
   const { size } = seal.state;
-  const numbers = copy.numbers.filter((number) => firstNode(copy.height, number) < size);
   const edges: Edges = new Map([...copy.edges].filter(([at]) => BigInt(at) < size));
-  return [sealProof(seal), { ...copy, size, numbers, edges }];
+  return [sealProof(seal), { ...copy, size, edges }];
 }
 
 /** Returns the copies that a proof is about: first the one under its own seal. */

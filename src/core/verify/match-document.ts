@@ -28,14 +28,9 @@ const LONGER_HASHES: Readonly<Record<number, (bytes: Uint8Array) => Uint8Array>>
   [HashAlgorithm.sha512]: sha512,
 };
 
-/** The digests of a file as it is, in hex; each is computed once. */
-function digestsOf(document: Uint8Array): (rules: HashRules) => string {
-  const known = new Map<HashRules, string>();
-  return (rules) => {
-    const digest = known.get(rules) ?? toHex((LONGER_HASHES[rules.alg] ?? sha256)(document));
-    known.set(rules, digest);
-    return digest;
-  };
+/** The digest of a file as it is, in hex. */
+function digestOf(document: Uint8Array, { alg }: HashRules): string {
+  return toHex((LONGER_HASHES[alg] ?? sha256)(document));
 }
 
 /** How a person calls a form. */
@@ -83,9 +78,8 @@ export function matchDocument(expected: DocumentDigests, document: Uint8Array): 
 
 /** The same for one document and the digests of many pieces of evidence: its forms are hashed once. */
 function documentMatcher(document: Uint8Array) {
-  const ownDigest = digestsOf(document);
+  const raw = toHex(sha256(document));
   let hashes: VconHashes | undefined;
-  const known = () => (hashes ??= vconHashes(document));
   const match = ({
     payload_hash: named,
     payload_hash_alg: alg,
@@ -95,60 +89,25 @@ function documentMatcher(document: Uint8Array) {
     const rules = hashRules(alg);
     if (!rules) throw new VerificationError('unsupported', `the hash algorithm of the payload, ${alg}, is not known`);
     const digest = named.toLowerCase();
-    const own = ownDigest(rules);
+    const longer = rules.alg in LONGER_HASHES;
+    const own = longer ? digestOf(document, rules) : raw;
     if (own === digest) return { form: 'raw', digest };
-    const forms = rules.alg in LONGER_HASHES ? [] : known().conserver;
+    hashes ??= vconHashes(document);
+    const forms = longer ? [] : hashes.conserver;
     const match = forms.find(({ hash }) => hash === digest);
     if (match) return { form: match.form, digest };
     const canonical = jcs?.toLowerCase();
-    if (canonical !== undefined && known().jcs.hash === canonical) return { form: 'jcs', digest: canonical };
+    if (canonical !== undefined && hashes.jcs.hash === canonical) return { form: 'jcs', digest: canonical };
     throw mismatch(own, digest, forms);
   };
-  const written = () => [...known().conserver, known().jcs].map(({ hash }) => hash);
-  return { match, ownDigest, written };
-}
-
-type Attachment = ReturnType<typeof namedAttachments>[number] & { readonly of: string };
-
-/** What claims name of documents. */
-interface NamedDigests {
-  readonly named: readonly Claim[];
-  /** Their claims, and the pieces with attachments, by digest in lower-case hex. */
-  readonly claims: ReadonlyMap<string | undefined, readonly Claim[]>;
-  readonly attached: ReadonlyMap<string, readonly Attachment[]>;
-  readonly algorithms: ReadonlySet<HashRules>;
-}
-
-/** The claims of a verdict are looked through once for all documents. */
-const looked = new WeakMap<readonly Claim[], NamedDigests>();
-
-function digestsNamed(all: readonly Claim[]): NamedDigests {
-  const known = looked.get(all);
-  if (known) return known;
-  const [named, claims, attached, algorithms] = [
-    [] as Claim[],
-    new Map<string, Claim[]>(),
-    new Map<string, Attachment[]>(),
-    new Set<HashRules>(),
-  ];
-  const note = <Value>(into: Map<string, Value[]>, digest: string, value: Value, alg: unknown) => {
-    const [there, rules] = [into.get(digest), hashRules(alg)];
-    if (there) there.push(value);
-    else into.set(digest, [value]);
-    if (rules) algorithms.add(rules);
+  let digests: Set<string | undefined> | undefined;
+  /** Whether these can be its digests; of a longer hash than SHA-256 it is not known. */
+  const canMatch = ({ payload_hash: named, payload_jcs_sha256: jcs }: DocumentDigests): boolean => {
+    hashes ??= vconHashes(document);
+    digests ??= new Set([raw, ...[...hashes.conserver, hashes.jcs].map(({ hash }) => hash)]);
+    return named?.length !== raw.length || [named, jcs].some((each) => each && digests!.has(each.toLowerCase()));
   };
-  for (const claim of all) {
-    const { payload_hash: hash, payload_hash_alg: alg, payload_jcs_sha256: jcs } = claim.facts;
-    if (claim.kind === 'event')
-      for (const each of namedAttachments(claim.facts))
-        note(attached, each.digest, { ...each, of: claim.piece }, each.alg);
-    if (claim.kind === 'document' || hash === undefined) continue;
-    named.push(claim);
-    for (const digest of new Set([hash, jcs ?? hash])) note(claims, digest.toLowerCase(), claim, alg);
-  }
-  const found = { named, claims, attached, algorithms };
-  looked.set(all, found);
-  return found;
+  return { match, canMatch };
 }
 
 /**
@@ -160,16 +119,13 @@ export function documentFindings(
   document: Uint8Array,
   piece = 'document',
 ): Partial<Findings> {
-  const known = digestsNamed(claims);
-  const { match, ownDigest, written } = documentMatcher(document);
-  const about = new Set([...known.algorithms].flatMap((rules) => known.claims.get(ownDigest(rules)) ?? []));
-  if (about.size < known.named.length)
-    for (const digest of written()) for (const claim of known.claims.get(digest) ?? []) about.add(claim);
+  const named = claims.filter(({ kind, facts }) => kind !== 'document' && facts.payload_hash !== undefined);
+  const { match, canMatch } = documentMatcher(document);
   const matches: { readonly of: Claim; readonly match: DocumentMatch }[] = [];
   let failed: VerificationError | undefined;
-  for (const of of known.named) {
-    // If nothing names one of its digests, the first claim says why.
-    if (about.size > 0 ? !about.has(of) : failed?.code === 'payload_hash_mismatch') continue;
+  for (const of of named) {
+    // One that differs says why. To try each would cost an error for each.
+    if (failed?.code === 'payload_hash_mismatch' && !canMatch(of.facts)) continue;
     try {
       matches.push({ of, match: match(of.facts) });
     } catch (error) {
@@ -181,7 +137,7 @@ export function documentFindings(
   const isOwn = ({ of }: { readonly of: Claim }) => of.facts.vcon?.toLowerCase() === uuid;
   const first = matches.find(isOwn) ?? matches[0];
   if (!first) {
-    const attached = attachmentClaim(known, ownDigest, piece);
+    const attached = attachmentClaim(claims, document, piece);
     if (attached) return { claims: [attached] };
     return failed ? failure(piece, failed) : notCovered(piece, 'unproven', 'nothing proven names its digest');
   }
@@ -209,14 +165,13 @@ export function isAttachment({ by }: Claim): boolean {
 }
 
 /** The claim that a file is one that proven attributes of events name as attached; undefined for any other file. */
-function attachmentClaim(
-  { attached, algorithms }: NamedDigests,
-  ownDigest: (rules: HashRules) => string,
-  piece: string,
-): Claim | undefined {
-  const same = [...algorithms].flatMap((rules) =>
-    (attached.get(ownDigest(rules)) ?? []).filter(({ alg }) => hashRules(alg) === rules),
-  );
+function attachmentClaim(claims: readonly Claim[], document: Uint8Array, piece: string): Claim | undefined {
+  const naming = claims
+    .filter(({ kind }) => kind === 'event')
+    .flatMap((of) => namedAttachments(of.facts).map((digest) => ({ of: of.piece, ...digest })));
+  const own = new Map<string, string>();
+  for (const { alg } of naming) if (!own.has(alg)) own.set(alg, digestOf(document, hashRules(alg)!));
+  const same = naming.filter(({ digest, alg }) => own.get(alg) === digest);
   const [first] = same;
   if (!first) return undefined;
   return {

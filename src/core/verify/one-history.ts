@@ -1,3 +1,4 @@
+import { appendTo } from '../append-to.js';
 import { VerificationError } from '../errors.js';
 import { leafCount } from '../mmr/leaf-count.js';
 import type { Claim, NamedLog } from './claim.js';
@@ -36,10 +37,7 @@ function timesOf(claims: readonly Claim[]): Map<string, Timed[]> {
   const times = new Map<string, Timed[]>();
   const note = (log: NamedLog, timed: Timed) => {
     const key = logOf(log);
-    if (key === undefined) return;
-    const known = times.get(key);
-    if (known) known.push(timed);
-    else times.set(key, [timed]);
+    if (key !== undefined) appendTo(times, key, timed);
   };
   for (const { kind, piece, facts, by } of claims)
     for (const proof of by) {
@@ -109,7 +107,7 @@ export async function withKeptHistory(judged: Verdict, counts: Counts): Promise<
     .map((each) => {
       const other = others.get(each)!;
       const [dropped, genuine] = kept.has(each.piece) ? [other, each.piece] : [each.piece, other];
-      const why = `it differs from ${genuine} in the history of one log, and at least one of the two is signed with a key that does not count, such as a stolen one: a thief made it, or the log has signed two histories. Keep both`;
+      const why = `it differs from ${genuine} in the history of one log, and a key of one of them does not count: a thief made it, or the log has signed two histories`;
       return notCovered(dropped, 'unproven', why);
     });
   const rest = judged.contradictions.filter((each) => !isOfHistory(each));

@@ -1,3 +1,4 @@
+import { appendTo } from '../append-to.js';
 import type { Claim, InclusionProof } from './claim.js';
 
 interface OfLeaf {
@@ -14,12 +15,7 @@ export function proofsOfLeaf(claims: readonly Claim[], leaf: string): readonly O
     byLeaf = new Map();
     looked.set(claims, byLeaf);
     for (const claim of claims)
-      for (const proof of claim.by) {
-        if (proof.type !== 'inclusion') continue;
-        const there = byLeaf.get(proof.leaf);
-        if (there) there.push({ claim, proof });
-        else byLeaf.set(proof.leaf, [{ claim, proof }]);
-      }
+      for (const proof of claim.by) if (proof.type === 'inclusion') appendTo(byLeaf, proof.leaf, { claim, proof });
   }
   return byLeaf.get(leaf) ?? [];
 }

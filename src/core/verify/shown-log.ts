@@ -1,3 +1,4 @@
+import { appendTo } from '../append-to.js';
 import { equalBytes, fromHex, toHex } from '../bytes.js';
 import { firstNode } from '../massif/massif-layout.js';
 import type { Claim, InclusionProof, NamedLog, Proof, WitnessProof } from './claim.js';
@@ -131,9 +132,7 @@ async function compareWithCopies(nodes: LogNodes, copies: readonly Copy[]): Prom
       const number = massifOfNode(height, BigInt(known.at));
       const { copy } = longest.get(number) ?? {};
       if (!copy || BigInt(known.at) >= copy.size || copy.edges.has(known.at)) continue;
-      const others = asked.get(number);
-      if (others) others.push(known);
-      else asked.set(number, [known]);
+      appendTo(asked, number, known);
     }
     for (const [number, asks] of asked) {
       const { piece, copy } = longest.get(number)!;

@@ -15,26 +15,24 @@ import {
   statementLogReceipt,
 } from './sample-transparent-statement.js';
 
-it('a claim is looked at a few times, however many documents are compared', () => {
+it('a document is compared with the claims that name one of its digests, and with one other', () => {
   const looks = (count: number) => {
     let seen = 0;
     const documents = Array.from({ length: count }, (_, at) => utf8(`document ${at}`));
     const claims = documents.map((document, at): Claim => {
-      const facts = { payload_hash: toHex(sha256(document)), payload_hash_alg: 'SHA-256' };
-      return {
-        kind: 'statement',
-        piece: `statement ${at}`,
-        by: [],
-        get facts() {
+      const facts = {
+        payload_hash: toHex(sha256(document)),
+        get payload_hash_alg() {
           seen += 1;
-          return facts;
+          return 'SHA-256';
         },
       };
+      return { kind: 'statement', piece: `statement ${at}`, by: [], facts };
     });
     for (const document of documents) expect(documentFindings(claims, document).claims).toHaveLength(1);
     return seen / count;
   };
-  expect(looks(80)).toBe(looks(10));
+  expect(looks(80)).toBeLessThan(4);
 });
 
 it('receipts and statements in one order cost a signature each', async () => {
