@@ -4,7 +4,7 @@ import type { NotCoveredReason, Outcome } from '../core/verify/verdict.js';
 export const TEXTS = {
   title: 'Check evidence',
   introduction:
-    'Drop an evidence bundle, a conversation file (vCon), a statement, a receipt, an event or log files. They are checked in your browser. Nothing is uploaded.',
+    'Drop an evidence bundle, a conversation file (vCon), a statement, a receipt, an event or log files. They are checked here, in your browser. Nothing is uploaded.',
   chooseFiles: 'Choose files',
   chooseFolder: 'Choose a folder',
   orDrop: 'or drop them anywhere on this page',
@@ -22,13 +22,13 @@ export const TEXTS = {
   trustTitle: 'Whom do you trust?',
   fingerprint: 'Root fingerprint of the operator',
   fingerprintHelp:
-    'Fourteen groups of letters and digits. Take it from your contract, a letter or a call, never from the evidence.',
+    'Fourteen groups of letters and digits. Take it from your contract, a letter or a phone call, never from the evidence itself.',
   fingerprintGood: 'The fingerprint is typed correctly.',
   keep: 'Keep it in this browser',
   more: 'More to compare with (optional)',
   issuer: 'Issuer that must have signed',
   issuerHelp:
-    'Its name in the records, such as did:web:archivist.example:… Without it, any organisation of this operator passes.',
+    'Its name in the records, such as did:web:archivist.example:archivist:v1:didweb:… Without it, any organisation of this operator passes.',
   witnesses: 'Keys of witnesses, one on each line',
   witnessesHelp: 'Such as witness.example+1a2b3c4d+BA… Each of these witnesses must have cosigned.',
   witnessOfLog: 'is the key of a log, not of a witness',
@@ -59,9 +59,9 @@ export const TEXTS = {
     incomplete: 'Nothing false was found, but a piece could not be proven. Do not rely on that piece.',
   } satisfies Record<Outcome, string>,
   unvouchedSummary:
-    'Forged files fit together too. Enter the root fingerprint that you have from elsewhere to know whose evidence this is.',
+    'The files fit together, but so do forged ones: so far you trust their own word. Enter the root fingerprint that you have from elsewhere. Only then do you know whose evidence this is.',
   unpinned:
-    'You named no issuer, so a record of any organisation of this operator passes. Compare the facts below with whom you expect.',
+    'You named no issuer, so a record of any organisation of this operator passes. The facts below say whose it is: compare that with whom you expect.',
   claimedFingerprint: 'The evidence says that its root fingerprint is:',
   keysFrom: {
     pinned_root: (manifest: string) => `Checked with ${manifest}, which the root key of your fingerprint signed.`,
@@ -72,8 +72,9 @@ export const TEXTS = {
   keysPiece: 'the key list',
   keysUnvouched: 'no fingerprint was given, so nothing shows that the operator’s root key signed it',
   noKeys:
-    'These files do not name keys. Add the operator’s key list: keys/key-manifest.cbor of any evidence bundle, or <service>/verifiabledata/keys/manifest.',
-  noEvidence: 'None of these files is evidence. Add an evidence bundle or a transparent statement.',
+    'These files do not say which keys the operator uses. Add the operator’s key list: the file keys/key-manifest.cbor of any evidence bundle, or <service>/verifiabledata/keys/manifest. It needs no trusted channel, because the root fingerprint checks it.',
+  noEvidence:
+    'None of these files is evidence. Add an evidence bundle, a transparent statement, or a receipt with what it is for.',
   contradictions: 'What contradicts',
   unproven: 'Not proven',
   documents: 'The conversation file',
@@ -103,7 +104,7 @@ export const TEXTS = {
     repeat: 'How to repeat it',
     repeatSteps: (command: string) => [
       `Our own tool, offline: ${command}`,
-      'Any COSE library checks the signed statement with the issuer’s key, and any RFC 9942 verifier the receipt in the statement log.',
+      'Any COSE library checks the signed statement with the issuer’s key, and any RFC 9942 verifier the receipt in the statement log. The file README.txt in the bundle has every formula.',
       'Get the root fingerprint, and the keys of witnesses, from somewhere other than this evidence.',
     ],
     rest: 'Logs, documents and other files',
@@ -117,7 +118,7 @@ export const TEXTS = {
   allPieces: (count: number) => `All ${count} pieces`,
   limitsTitle: 'What this result does not mean',
   limits: [
-    'It does not say that the conversation is true. It says which file was recorded, and that the record was not changed since.',
+    'It does not say that the content of the conversation is true. It says which file was recorded, and that the record was not changed since.',
     'It does not say that nothing is missing. What was never reported cannot be proven.',
     'It does not know about keys that were revoked after the date of the key list.',
   ],
@@ -157,11 +158,12 @@ export const TEXTS = {
   save: 'Save the result (JSON)',
   print: 'Print',
   repeatTitle: 'Repeat this check with another tool',
-  repeatHelp: 'The command-line verifier runs the same code. The formats are public.',
+  repeatHelp:
+    'The command-line verifier runs the same code. The formats are public, and there are verifiers in other languages.',
   download: 'Save this page',
   downloadHelp: 'It is one file. It works from a disk, without a network.',
   plainCrypto:
-    'This page came over plain HTTP, so the page itself checked the signatures, with the same result. Others in the network can change such a page: use HTTPS.',
+    'This page came over plain HTTP. The browser offers it no cryptography there, so the page checked the signatures itself, with the same result. Others in the network can change a page on its way: use HTTPS or a saved verifier if they might.',
   unreadableFile: (name: string) => `${name} cannot be read.`,
   failed: 'The check stopped with an error of this page. Please report it.',
   thisVersion: 'this version',
