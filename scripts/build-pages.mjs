@@ -42,8 +42,12 @@ async function script(entry, define) {
   return { text: built.outputFiles[0].text.trim(), metafile: built.metafile };
 }
 
-const css = await build({ ...shared, entryPoints: [join(source, 'page.css')], target: 'es2023' });
-const style = css.outputFiles[0].text.trim();
+async function styles(file) {
+  const built = await build({ ...shared, entryPoints: [join(source, file)], target: 'es2023' });
+  return built.outputFiles[0].text.trim();
+}
+
+const [ofAllPages, ofConsole] = [await styles('page.css'), await styles('console.css')];
 const template = readFileSync(join(source, 'page.html'), 'utf8');
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
@@ -54,6 +58,8 @@ const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base
 async function writePage({ name, entry, title, connect, data = '', define = {} }) {
   const { metafile } = await script(entry, { LICENCES: '""', ...define });
   const { text: code } = await script(entry, { LICENCES: JSON.stringify(licences(root, metafile)), ...define });
+  // A page that asks no service is one that people keep, or that comes with evidence: small.
+  const style = connect ? `${ofAllPages}${ofConsole}` : ofAllPages;
   // Inside of an HTML script element these two would change where the script ends.
   if (/<!--|<\/script/i.test(code)) throw new Error(`the script of ${name} contains text that HTML would interpret`);
   const policy = [

@@ -8,7 +8,7 @@ interface OfLeaf {
 
 const looked = new WeakMap<readonly Claim[], Map<string, OfLeaf[]>>();
 
-/** Returns what claims prove of a leaf, in their order. They are looked through once, however many leaves are asked for. */
+/** Returns what claims prove of a leaf, in their order. They are looked through once, for however many leaves. */
 export function proofsOfLeaf(claims: readonly Claim[], leaf: string): readonly OfLeaf[] {
   let byLeaf = looked.get(claims);
   if (!byLeaf) {
