@@ -18,7 +18,8 @@ export function refusedHead({ headers, rawHeaders, httpVersion }: IncomingMessag
   return undefined;
 }
 
-const CONTINUE = /^\s*100-continue\s*$/i;
+/** Also an empty member: some clients send an empty header in order not to wait. */
+const CONTINUE = /^\s*(100-continue)?\s*$/i;
 
 /** Header lines of this name; Node.js shows only the first of them by its name. */
 function countHosts(rawHeaders: readonly string[]): number {
