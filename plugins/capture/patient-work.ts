@@ -8,7 +8,7 @@ const NAMED = 20;
 export interface PatientWork {
   /**
    * Resolves after the first attempt; if that fails, further ones follow. Work that still waits under this name is not done
-   * any more. Never rejects.
+   * any more; work that comes while an attempt under its name is under way waits for its turn. Never rejects.
    */
   keepTrying(name: string, work: () => Promise<void>): Promise<void>;
   /** How many pieces wait for their next attempt. */
@@ -24,48 +24,42 @@ export interface PatientWork {
  */
 export function createPatientWork(what: string, logger: Logger): PatientWork {
   const waiting = new Map<string, () => Promise<void>>();
+  /** Names whose first attempt is under way. */
+  const begun = new Set<string>();
   const stop = new AbortController();
   const { signal } = stop;
   let trying: Promise<void> | undefined;
-
-  /** Until one fails, which is then the last in turn. */
-  async function tryInTurn(): Promise<void> {
-    for (const [name, work] of [...waiting]) {
-      const failed = await work().then(
-        () => false,
-        () => true,
-      );
-      if (waiting.get(name) !== work) continue;
-      waiting.delete(name);
-      if (!failed) continue;
-      waiting.set(name, work);
-      return;
-    }
-  }
 
   async function tryAll(): Promise<void> {
     for (let last = false; waiting.size > 0 && !last; ) {
       // The process may end meanwhile.
       await wait(PAUSE_MS, undefined, { ref: false, signal }).catch(() => undefined);
       last = signal.aborted;
-      await tryInTurn();
+      await tryInTurn(waiting);
     }
     trying = undefined;
     const left = { count: waiting.size, names: [...waiting.keys()].slice(0, NAMED) };
     if (waiting.size > 0) logger.error(left, `${what}, and the plugin stops`);
   }
 
+  function keep(name: string, work: () => Promise<void>): void {
+    waiting.set(name, work);
+    trying ??= tryAll();
+  }
+
   return {
     async keepTrying(name, work) {
-      if (!waiting.has(name)) {
-        try {
-          return await work();
-        } catch (error) {
-          if (waiting.size === 0) logger.warn({ err: error, name }, `${what} yet: it is tried again`);
-        }
+      if (waiting.has(name) || begun.has(name)) return keep(name, work);
+      begun.add(name);
+      try {
+        await work();
+      } catch (error) {
+        if (waiting.size === 0) logger.warn({ err: error, name }, `${what} yet: it is tried again`);
+        // What waits under this name now is newer.
+        if (!waiting.has(name)) keep(name, work);
+      } finally {
+        begun.delete(name);
       }
-      waiting.set(name, work);
-      trying ??= tryAll();
     },
     waiting: () => waiting.size,
     async close() {
@@ -73,4 +67,20 @@ export function createPatientWork(what: string, logger: Logger): PatientWork {
       await trying;
     },
   };
+}
+
+/** Until one fails, which is then the last in turn. */
+async function tryInTurn(waiting: Map<string, () => Promise<void>>): Promise<void> {
+  for (const [name, work] of [...waiting]) {
+    const failed = await work().then(
+      () => false,
+      () => true,
+    );
+    // What has come under this name since then is newer.
+    if (waiting.get(name) !== work) continue;
+    waiting.delete(name);
+    if (!failed) continue;
+    waiting.set(name, work);
+    return;
+  }
 }

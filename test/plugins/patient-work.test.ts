@@ -1,0 +1,38 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { createPatientWork } from '../../plugins/capture/patient-work.js';
+
+const silent = pino({ level: 'silent' });
+
+it('older work that fails after newer of its name has come is not done in its place', async () => {
+  const work = createPatientWork('a test is not done', silent);
+  const done: string[] = [];
+  let fail: (error: Error) => void = () => undefined;
+  let attempts = 0;
+  const older = work.keepTrying('one', async () => {
+    attempts += 1;
+    if (attempts === 1) await new Promise<void>((_, failed) => (fail = failed));
+    done.push('older');
+  });
+  await work.keepTrying('one', async () => void done.push('newer'));
+  fail(new Error('full'));
+  await older;
+  await work.close();
+  expect(done).toEqual(['newer']);
+});
+
+it('work that failed is tried again at the close, one piece after the other, and what fails again is counted', async () => {
+  const work = createPatientWork('a test is not done', silent);
+  const done: string[] = [];
+  let isFull = true;
+  for (const name of ['one', 'two'])
+    await work.keepTrying(name, async () => {
+      if (isFull) throw new Error('full');
+      done.push(name);
+    });
+  await work.keepTrying('three', () => Promise.reject(new Error('full')));
+  expect([done, work.waiting()]).toEqual([[], 3]);
+  isFull = false;
+  await work.close();
+  expect([done, work.waiting()]).toEqual([['one', 'two'], 1]);
+});
