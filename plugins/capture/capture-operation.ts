@@ -66,10 +66,9 @@ export function createCapture(parts: CaptureParts): Capture {
   const by = randomUUID();
   const stop = new AbortController();
   const notes = createPatientWork('a capture is not noted for the gap report', parts.logger);
-  const remembering = {
-    ...{ ...parts, notes, remembering: new Set<Promise<void>>(), stopping: stop.signal },
-    capturing: () => ({ by, aheadMs: parts.conserverAheadMs?.() }),
-  };
+  const unremembered = new Set<Promise<void>>();
+  const capturing = () => ({ by, aheadMs: parts.conserverAheadMs?.() });
+  const remembering = { ...parts, notes, unremembered, stopping: stop.signal, capturing };
   const inTurn = createCaptureTurns(parts.memory);
 
   async function capture(ended: Ended, uuid: string, window: AnswerWindow): Promise<Turn<Captured>> {
@@ -99,7 +98,7 @@ export function createCapture(parts: CaptureParts): Capture {
     },
     async close() {
       stop.abort();
-      await Promise.allSettled(remembering.remembering);
+      await Promise.allSettled(unremembered);
       await notes.close();
     },
   };

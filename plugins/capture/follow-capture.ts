@@ -21,7 +21,7 @@ interface FollowingParts {
   /** Notes for the tap, by the vCon. */
   readonly notes: PatientWork;
   /** What is not remembered yet. */
-  readonly remembering: Set<Promise<void>>;
+  readonly unremembered: Set<Promise<void>>;
   /** The plugin stops: nothing is tried again. */
   readonly stopping: AbortSignal;
   readonly logger: Logger;
@@ -72,7 +72,7 @@ export function followCapture(
   known: KnownVcon,
   final: { readonly changes: readonly HeldOperation[]; readonly fields: Fields; readonly isRepeated: boolean },
 ): Following {
-  const { passages, notes, remembering } = parts;
+  const { passages, notes, unremembered } = parts;
   const { uuid } = known;
   let attempts = 0;
   const remember = async (): Promise<void> => {
@@ -83,8 +83,8 @@ export function followCapture(
     await rememberCapture(parts, ended, now, now.late && !known.late ? {} : final.fields);
   };
   const remembered = final.isRepeated ? remember() : retry(remember, uuid, parts);
-  remembering.add(remembered);
-  const done = () => void remembering.delete(remembered);
+  unremembered.add(remembered);
+  const done = () => void unremembered.delete(remembered);
   remembered.then(done, done);
   return {
     remembered,
