@@ -217,8 +217,11 @@ function spokenEntries(carried: readonly GivenEntry[], claims: readonly Claim[])
 /** Those whose single receipts no claim about their statement shows. */
 function unjoined(carried: readonly CarriedEntry[], found: readonly Partial<Findings>[]): CarriedEntry[] {
   const shown = new Map<string, Set<Proof>>();
-  for (const { piece, by } of found.flatMap(({ claims = [] }) => claims))
-    shown.set(piece, new Set([...(shown.get(piece) ?? []), ...by]));
+  for (const { piece, by } of found.flatMap(({ claims = [] }) => claims)) {
+    const proofs = shown.get(piece) ?? new Set();
+    for (const proof of by) proofs.add(proof);
+    shown.set(piece, proofs);
+  }
   return carried.filter(({ piece, proofs }) => !proofs.every((proof) => shown.get(piece)?.has(proof)));
 }
 

@@ -1,7 +1,7 @@
 import { equalBytes } from '../bytes.js';
 import { massifOfSize } from '../massif/massif-layout.js';
 import { peaks } from '../mmr/peaks.js';
-import type { Claim, Proof } from '../verify/claim.js';
+import type { Claim, Proof, SealProof } from '../verify/claim.js';
 import { heldCopies } from '../verify/held-copy.js';
 import { logOf } from '../verify/log-of.js';
 import { createVerdict, notCovered, type Verdict } from '../verify/verdict.js';
@@ -19,6 +19,11 @@ async function hasNodesOf([seal, copy]: Sealed, [other, { height, size, edges }]
   return peaks(size).every((index) => equalBytes(massif.nodeAt(index), edges.get(String(index))!));
 }
 
+async function sealOver(own: Sealed, others: readonly Sealed[]): Promise<SealProof | undefined> {
+  for (const other of others) if (await hasNodesOf(other, own)) return other[0];
+  return undefined;
+}
+
 /**
  * Returns the verdict with copies of logs whose seals are by a stolen key proven by seals that count, if these are over a
  * copy of the same log with the same nodes: more evidence must not prove less. That one state extends the other is
@@ -33,15 +38,11 @@ export async function withProvenCopies(verdict: Verdict, manifest: KeyManifest):
   const pieces = new Set<string>();
   const claims: Claim[] = [];
   for (const claim of verdict.claims) {
-    let by = claim.by;
-    const [own] = claim.kind === 'log' && by.some(isStolen) ? by.flatMap(heldCopies) : [];
-    for (const other of own ? good : []) {
-      if (!(await hasNodesOf(other, own!))) continue;
-      pieces.add(claim.piece);
-      by = [...by.filter((proof) => proof !== other[0] && !isStolen(proof)), other[0]];
-      break;
-    }
-    claims.push({ ...claim, by });
+    const { kind, piece, by } = claim;
+    const [own] = kind === 'log' && by.some(isStolen) ? by.flatMap(heldCopies) : [];
+    const seal = own && (await sealOver(own, good));
+    if (seal) pieces.add(piece);
+    claims.push(seal ? { ...claim, by: [...by.filter((proof) => proof !== seal && !isStolen(proof)), seal] } : claim);
   }
   if (pieces.size === 0) return verdict;
   const kept = claims.filter(({ kind, piece }) => kind !== 'extension' || !pieces.has(piece));
