@@ -8,12 +8,10 @@ import type { Database } from '../platform/postgres/database.js';
 import { uuidSchema } from '../platform/uuid-schema.js';
 import { DID_PATH, didDocument, didDocumentSchema, TENANCY_DID_PATH } from './did.js';
 import { problemDetails } from './problem-details.js';
+import { NEWEST_KEYS } from './published-headers.js';
 
 /** A JWK set (RFC 7517); which members a key has depends on its type. */
 export const jwkSetSchema = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
-
-/** Keys change rarely, but a verifier must see a new one soon. */
-const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 
 interface KeyDeps {
   readonly keyring: Keyring;
@@ -49,7 +47,7 @@ function keySetRoutes(keys: EvidenceKeys, keyring: Keyring): Route[] {
       handle: async () => ({
         bytes: keys.logKeys(),
         contentType: 'application/cbor',
-        headers: HEADERS,
+        headers: NEWEST_KEYS,
       }),
     }),
     route({
@@ -64,7 +62,7 @@ function keySetRoutes(keys: EvidenceKeys, keyring: Keyring): Route[] {
       response: jwkSetSchema,
       handle: async () => ({
         body: { keys: keyring.publicKeys(['token', 'issuer']).map(jwkSetMember) },
-        headers: HEADERS,
+        headers: NEWEST_KEYS,
       }),
     }),
   ];
@@ -83,7 +81,7 @@ function didRoutes(keys: EvidenceKeys, database: Database): Route[] {
       response: didDocumentSchema,
       handle: async () => ({
         body: keys.serviceDocument(),
-        headers: HEADERS,
+        headers: NEWEST_KEYS,
       }),
     }),
     route({
@@ -99,7 +97,7 @@ function didRoutes(keys: EvidenceKeys, database: Database): Route[] {
       response: didDocumentSchema,
       handle: async ({ params }) => {
         await readPublicTenancy(database, params.uuid);
-        return { body: keys.issuerDocument(params.uuid), headers: HEADERS };
+        return { body: keys.issuerDocument(params.uuid), headers: NEWEST_KEYS };
       },
     }),
   ];
