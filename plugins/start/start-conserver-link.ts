@@ -140,7 +140,7 @@ async function startAll(parts: ConserverLinkParts, { tenancies, tls }: Files, st
   const methods = { ...common, passages, capture: admit(capture), spool, eventsAbout, labelSecret, observe, aheadMs };
   await startCaptureMethods(methods, started);
 
-  // Closed before what captures the stream, which may wait for a vCon that a received capture does not remember.
+  // Closed before what captures the stream: that may wait until a capture of the receiver is remembered.
   started.push(queueing);
   const receiver = await startLinkReceiver({
     ...{ ...common, tls, room, bodyLimits: parts.bodyLimits, observe },

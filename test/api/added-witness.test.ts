@@ -58,7 +58,7 @@ async function checkpointInBundle(): Promise<string> {
 }
 
 describe('a witness that is added', { timeout: 120_000 }, () => {
-  it('cosigns what the others have cosigned, and nobody is asked for what they have cosigned', async () => {
+  it('cosigns what the others have cosigned, and no witness is asked again for what it has cosigned', async () => {
     const before = await shown();
     expect(await checkpointInBundle()).not.toContain('— w2.example ');
     await running.service.close();

@@ -54,7 +54,7 @@ const buttonOf = ({ text, url }: Page): string => {
 const site = (name: string) => ({ 'sec-fetch-site': name });
 
 describe('a link to sign in at a tenancy', () => {
-  it.each(['cross-site', 'same-site'])('asks first if a %s page opened it, whoever is signed in', async (from) => {
+  it.each(['cross-site', 'same-site'])('asks everybody first if a %s page opened it', async (from) => {
     for (const browser of [alice, testBrowser()])
       for (const tenancy of [own, other]) {
         const page = await browser.ask(`${rig.url}/console/sign-in?tenancy=${tenancy}`, { headers: site(from) });

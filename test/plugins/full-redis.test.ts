@@ -167,7 +167,7 @@ describe.skipIf(!hasRedis())('a Redis that is full', () => {
 
     it.each([
       ['is remembered and noted at the stop, if there is room by then', true],
-      ['is named in the log at the stop, if there is none', false],
+      ['is named in the log at the stop, if there is no room by then', false],
     ])('an operation that was accepted %s', async (_case, room) => {
       const ended = await created(randomUUID());
       const uuid = ended.vcon.uuid!;

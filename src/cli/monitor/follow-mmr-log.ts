@@ -103,7 +103,7 @@ function nameIn({ subject }: FollowedMmrLog, seal: ReadLogClaims): string {
   return seal.subject;
 }
 
-/** Checks the seal's receipts of all peaks, and receipts that it makes from them for random leaves, as any client would. */
+/** Checks the receipts of all peaks that the seal carries, and those that any client can make from them for random leaves. */
 async function checkReceipts(log: FollowedMmrLog, { massif, seal }: ProvenMassif): Promise<void> {
   const { size } = seal.state;
   const trust = { ...log.trust, log: { subject: nameIn(log, seal) } };

@@ -10,8 +10,8 @@ interface SuspectLogs {
 
 /**
  * Suspects all logs, until it has looked for the first time.
- * @param roundOf resolves when a round of the log has ended: it confirms the suspicion under the lease, and halts the log.
- * One is enough
+ * @param roundOf resolves when a round of the log has ended. One round is enough: it confirms the suspicion under the lease,
+ * and halts the log
  */
 export function suspectLogs(
   context: Pick<LedgerContext, 'database' | 'objectStore'>,

@@ -2,7 +2,7 @@ import type { QueueBackend } from '../../platform/queue/queue-backend.js';
 import { type ScheduledJob, startScheduledJob } from '../../platform/queue/scheduled-job.js';
 import { runWitnessRound, type WitnessDeps } from './witness-round.js';
 
-/** A witness that is missing below what a quorum has cosigned is asked in one round of so many: it may be gone for good. */
+/** Every so many rounds, witnesses are asked whose cosignature a quorum did not need: they may be gone for good. */
 const LATE_EVERY = 6;
 
 /** Has the public statement log cosigned every few seconds; only one process does it at a time. */

@@ -50,7 +50,7 @@ interface Asked {
   readonly line?: string;
 }
 
-/** A checkpoint that witnesses have not cosigned. */
+/** A checkpoint, and the witnesses that have not cosigned it. */
 interface Due {
   readonly submission: CheckpointSubmission;
   readonly witnesses: readonly Witness[];
@@ -116,7 +116,7 @@ async function askAll(deps: WitnessDeps, log: LogRef, { submission, witnesses }:
  * cosigned by each witness that has not done so. If a quorum cosigns, it stores the checkpoint and moves the covered
  * events to UNEQUIVOCAL (docs/design/README.md#one-operation). Each step is idempotent. A crash between a request and
  * storing its answer leaves witnesses ahead of us; they report their size in the next round.
- * @param late whether witnesses that are missing below what a quorum has cosigned are asked too
+ * @param late whether witnesses that had not cosigned when a quorum was reached are asked too
  */
 export async function runWitnessRound(deps: WitnessDeps, late: boolean): Promise<WitnessRound> {
   const { publicLog, keysLog } = deps;

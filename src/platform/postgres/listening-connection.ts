@@ -10,7 +10,7 @@ const HEARTBEAT_MS = 10_000;
 
 /** A connection that listens to a channel, opened in the background and again after a failure. */
 interface ListeningConnection {
-  /** Runs a statement on the connection; nothing happens while there is none. Never fails. */
+  /** Runs a statement on the connection, and does nothing while there is no connection. Never fails. */
   query(statement: pg.QueryConfig): Promise<void>;
   close(): Promise<void>;
 }

@@ -78,7 +78,7 @@ describe('an old copy of a log, whose seals are by a key that was stolen later,'
     }
   });
 
-  it('stays unproven alone, and beside a copy that is shorter, of another place or of another generation', async () => {
+  it('stays unproven by itself, and beside a copy that is shorter, from another part of the log or of another generation', async () => {
     const copy = { 'old.zip': await replica(old, 0, 8) };
     const fork = logBy(sealer, { subject: `tenant/${SAMPLE_TENANCY}.1` });
     for (const beside of [

@@ -14,7 +14,7 @@ UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def log_of(log):
-    """Names a log whoever signs for it: by the uuid in its name, and by its generation after an open fork."""
+    """Names a log, no matter who signs for it: by the uuid in its name, and by its generation after an open fork."""
     name = log.get("subject")
     if name is None:
         return None
