@@ -3,8 +3,8 @@ import { broken, type Finding, ok, shouldChange } from './finding.js';
 import { type InspectedRedis, inspectRedis } from './inspected-redis.js';
 
 const WAITAOF = 'WAITAOF';
-/** The commands that a conserver's Redis must support to hold vCons. */
-const CONSERVER_COMMANDS = ['JSON.SET', 'JSON.GET', 'JSON.MGET', 'JSON.DEL'];
+/** The commands with which conservers from before September 2026 store vCons; later ones store them as texts. */
+const JSON_COMMANDS = ['JSON.SET', 'JSON.GET', 'JSON.MGET', 'JSON.DEL'];
 /** BullMQ runs from 5.0 on and recommends 6.2. */
 const OLDEST_VERSION = 5;
 const RECOMMENDED_VERSION = 6.2;
@@ -78,21 +78,18 @@ export async function examineQueueRedis(url: string): Promise<Finding[]> {
 }
 
 /**
- * Checks that a conserver's Redis can hold vCons, and is not the queue's. Never throws.
+ * Checks that a conserver's Redis is not the queue's, and tells which conservers can store vCons there. Never throws.
  * @param queueUrl of the queue's Redis, if it has one
  */
 export async function examineConserverRedis(url: string, queueUrl: string | undefined): Promise<Finding[]> {
   try {
-    const redis = await inspectRedis(url, CONSERVER_COMMANDS);
+    const redis = await inspectRedis(url, JSON_COMMANDS);
     const missing = redis.unknownCommands;
-    const commands =
+    const json =
       missing.length === 0
-        ? ok('conserver redis', `${redis.version}, knows the JSON commands`)
-        : broken(
-            'conserver redis',
-            `does not support ${missing.join(', ')}: the conserver cannot store vCons there`,
-            'use Redis 8, or the image redis/redis-stack, for the conserver',
-          );
+        ? 'knows the JSON commands'
+        : `does not support ${missing.join(', ')}: a conserver from before September 2026 cannot store vCons there`;
+    const commands = ok('conserver redis', `${redis.version}, ${json}`);
     const queue = queueUrl ? await inspectRedis(queueUrl, [WAITAOF]).catch(() => undefined) : undefined;
     if (queue?.runId !== redis.runId) return [commands];
     const shared = shouldChange(

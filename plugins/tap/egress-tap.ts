@@ -41,8 +41,7 @@ export function startEgressTap(parts: EgressTapParts): { close(): Promise<void> 
   const noting = { memory, logger, predecessorsOf };
 
   async function note(entry: string, from: string): Promise<void> {
-    const uuid = entry.toLowerCase();
-    if (UUID.test(uuid)) await noteDeparture(noting, uuid, parts.observe());
+    if (UUID.test(entry)) await noteDeparture(noting, entry, parts.observe());
     else logger.warn({ list }, 'an entry of the tap list is not a UUID');
     await redis.lrem(from, 1, entry);
   }

@@ -7,6 +7,7 @@ import type { Observation } from '../operation/capture-sequence.js';
 /**
  * Remembers that a vCon left a chain, and which vCons it continues: what left may be the successor of what was captured,
  * without having been captured itself.
+ * @param uuid as the conserver spells it
  * @throws what the memory throws
  */
 export async function noteDeparture(
@@ -25,5 +26,5 @@ export async function noteDeparture(
     return [];
   });
   await noteSuccession(memory, predecessors, observed);
-  await notePassage(memory, uuid, 'left', observed);
+  await notePassage(memory, uuid.toLowerCase(), 'left', observed);
 }

@@ -56,10 +56,10 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     await open.close();
   });
 
-  const tap = (own: Memory = memory, predecessorsOf: (uuid: string) => Promise<string[]> = async () => []) =>
-    closing.push(
-      startEgressTap({ url: ownRedisUrl('plugin'), list, memory: own, observe, logger: silent, predecessorsOf }),
-    );
+  const tap = (own: Memory = memory, changed: Partial<Parameters<typeof startEgressTap>[0]> = {}) => {
+    const parts = { url: ownRedisUrl('plugin'), list, memory: own, observe, logger: silent };
+    closing.push(startEgressTap({ ...parts, predecessorsOf: async () => [], ...changed }));
+  };
   const left = async (uuid: string) => (await memory.read('tap', uuid))['left'];
   const report = (atMs = Date.now() + 2 * HOUR_MS) =>
     reportGaps({ backend: open.backend, memory, list, eventsAbout }, { atMs, sequence: '1' });
@@ -237,7 +237,7 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
   it('calls a vCon no gap whose redaction left in its place, captured or not', async () => {
     const [redacted, successor] = [randomUUID(), randomUUID()];
     await memory.write('tap', redacted, { captured: String(Date.now()) });
-    tap(memory, async (uuid) => (uuid === successor ? [redacted] : []));
+    tap(memory, { predecessorsOf: async (uuid) => (uuid === successor ? [redacted] : []) });
     await redis.rpush(list, successor);
     await eventually(async () => (await left(successor)) !== undefined);
     await report();
@@ -245,6 +245,24 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
       left_without_event: [successor],
       event_without_leaving: [],
     });
+  });
+
+  it('reads lineage from a vCon that is stored as a text, under its name as the conserver spells it', async () => {
+    const [own, first, second, third] = [randomUUID().toUpperCase(), randomUUID(), randomUUID(), randomUUID()];
+    const members = { redacted: { uuid: first }, amended: { uuid: second }, appended: { uuid: third.toUpperCase() } };
+    const document = { uuid: own, dialog: [{ body: '"amended": {"uuid": "none"}' }], ...members, analysis: [] };
+    await redis.set(`vcon:${own}`, JSON.stringify(document));
+    onTestFinished(() => void redis.del(`vcon:${own}`));
+    closing.push(startEgressTap({ url: ownRedisUrl('plugin'), list, memory, observe, logger: silent }));
+    await redis.rpush(list, own);
+    await eventually(async () => (await left(own.toLowerCase())) !== undefined);
+    const continued = [first, second, third].map(async (uuid) => (await memory.read('tap', uuid))['continued']);
+    for (const each of await Promise.all(continued)) expect(each).toBeDefined();
+    for (const odd of ['', 'no json', '[]', '{"redacted": null, "amended": "text", "appended": [{"uuid": "x"}]}']) {
+      await redis.set(`vcon:${own}`, odd);
+      expect(await conserverPredecessors(redis, own)).toEqual([]);
+    }
+    expect(await conserverPredecessors(redis, randomUUID())).toEqual([]);
   });
 
   it('reads lineage from the replies of RedisJSON, and takes only uuids for predecessors', async () => {
@@ -255,6 +273,7 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
         asked.push(command);
         return reply === null ? null : JSON.stringify(reply);
       },
+      getBuffer: () => Promise.reject(new Error('WRONGTYPE Operation against a key holding the wrong kind of value')),
     });
     const reply = {
       '$.redacted.uuid': [first.toUpperCase()],
