@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
 import { openReadingRedis, untilReady } from '../../src/platform/queue/reading-redis.js';
 import type { Memory } from '../memory/memory.js';
@@ -9,10 +10,20 @@ import { noteDeparture } from './note-departure.js';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const BLOCK_SECONDS = 1;
 const PAUSE_MS = 500;
+/** So often a tap looks for entries that were moved and not noted: the plugin that moved them has died. */
+const LOOK_EVERY_MS = 30_000;
 
 /** The list that holds an entry while it is being noted. */
 export function processingList(list: string): string {
   return `${list}:processing`;
+}
+
+/** Resolves with the entry that was moved; null if none came, undefined if that Redis is full. */
+function moveNext(redis: Redis, list: string): Promise<string | null | undefined> {
+  return redis.blmove(list, processingList(list), 'LEFT', 'RIGHT', BLOCK_SECONDS).catch((error: unknown) => {
+    if (error instanceof Error && error.message.startsWith('OOM')) return undefined;
+    throw error;
+  });
 }
 
 interface EgressTapParts {
@@ -24,14 +35,16 @@ interface EgressTapParts {
   observe(): Observation;
   /** The vCons that one redacts or amends; by default read from the conserver's Redis. */
   predecessorsOf?(uuid: string): Promise<readonly string[]>;
+  readonly lookEveryMs?: number;
 }
 
 /**
  * Notes each vCon that leaves a chain through our own egress list. An entry is moved to a processing list, noted, and
- * only then removed. The next start notes what a crash left there, so an entry is noted at least once.
+ * only then removed. What a crash left there is noted by the next start, or by another plugin within 30 seconds, so an
+ * entry is noted at least once.
  */
 export function startEgressTap(parts: EgressTapParts): { close(): Promise<void> } {
-  const { list, memory, logger } = parts;
+  const { list, memory, logger, lookEveryMs = LOOK_EVERY_MS } = parts;
   const processing = processingList(list);
   const redis = openReadingRedis(parts.url);
   redis.on('error', (error) => logger.warn({ err: error }, 'the Redis of CONSERVER_REDIS_URL does not answer'));
@@ -54,24 +67,24 @@ export function startEgressTap(parts: EgressTapParts): { close(): Promise<void> 
   }
 
   async function noteNext(): Promise<void> {
-    const entry = await redis.blmove(list, processing, 'LEFT', 'RIGHT', BLOCK_SECONDS).catch((error: unknown) => {
-      if (error instanceof Error && error.message.startsWith('OOM')) return undefined;
-      throw error;
-    });
+    const entry = await moveNext(redis, list);
     if (entry === undefined) await noteHead();
     else if (entry !== null) await note(entry, processing);
   }
 
   async function run(): Promise<void> {
-    let unfinished = true;
+    let lookedMs = Number.NEGATIVE_INFINITY;
     for (await untilReady(redis, signal); !signal.aborted; await untilReady(redis, signal)) {
       try {
-        if (unfinished) for (const entry of await redis.lrange(processing, 0, -1)) await note(entry, processing);
-        unfinished = true;
+        if (performance.now() - lookedMs >= lookEveryMs) {
+          for (const entry of await redis.lrange(processing, 0, -1)) await note(entry, processing);
+          lookedMs = performance.now();
+        }
         await noteNext();
-        unfinished = false;
       } catch (error) {
         if (signal.aborted) return;
+        // Its own entry may be there now.
+        lookedMs = Number.NEGATIVE_INFINITY;
         logger.warn({ err: error, list }, 'the tap list cannot be read');
         await wait(PAUSE_MS, undefined, { signal }).catch(() => undefined);
       }

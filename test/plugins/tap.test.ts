@@ -87,6 +87,16 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     await eventually(async () => (await redis.exists(list, processingList(list))) === 0);
   });
 
+  it('notes what another plugin has moved and died before it noted it, without a start or an error of its own', async () => {
+    const [own, others] = [randomUUID(), randomUUID()];
+    tap(memory, { lookEveryMs: 50 });
+    await redis.rpush(list, own);
+    await eventually(async () => (await left(own)) !== undefined);
+    await redis.rpush(processingList(list), others);
+    await eventually(async () => (await left(others)) !== undefined);
+    await eventually(async () => (await redis.exists(processingList(list))) === 0);
+  });
+
   it('notes what waits in a Redis that is full, which refuses to move it, and each entry once', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
     await redis.rpush(list, first, second, first);
