@@ -1,3 +1,4 @@
+import { closeAll } from '../../platform/close-all.js';
 import type { Logger } from '../../platform/logger.js';
 import { openDatabase } from '../../platform/postgres/open-database.js';
 import type { DatabaseDisk } from '../../platform/postgres/pooled-database.js';
@@ -22,11 +23,5 @@ export async function openPluginQueue(config: QueueConfig, logger: Logger, disk?
   }
   const database = await openDatabase(config, logger, disk ? { disk } : {});
   const backend = postgresQueues(database, logger);
-  return {
-    backend,
-    async close() {
-      await backend.close();
-      await database.close();
-    },
-  };
+  return { backend, close: () => closeAll([() => database.close(), () => backend.close()]) };
 }

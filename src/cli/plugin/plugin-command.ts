@@ -8,6 +8,7 @@ import {
 import { startConserverLink } from '../../../plugins/start/start-conserver-link.js';
 import { watchServiceClock } from '../../../plugins/start/watch-service-clock.js';
 import { systemClock } from '../../platform/clock.js';
+import { type Closers, closeAll } from '../../platform/close-all.js';
 import { explainedPort, failureReason } from '../../platform/explain-failure.js';
 import { createLogger } from '../../platform/logger.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
@@ -78,38 +79,47 @@ function startLines(config: Config, settings: PluginSettings, url: string, engin
   ];
 }
 
-async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
+/** Runs until a signal to stop. @param closers receives what closes each part that was opened */
+async function runUntilSignal(config: Config, terminal: Terminal, closers: Closers): Promise<void> {
   const settings = settingsOf(config);
   const logger = createLogger(config.logLevel, { format: config.logFormat });
   const ended = signalled();
   let queue: QueueBackend | undefined;
   const disk = watchPluginDisks(config, { logger, queueIsFull: async () => queue?.isFull() ?? false });
   const queues = await openPluginQueue(config, logger, disk);
+  closers.push(() => queues.close());
   queue = queues.backend;
+  closers.push(() => disk.close());
   const registry = new Registry();
   const clock = systemClock;
   const clockWatch = await watchServiceClock({ url: settings.archivistUrl, clock, registry, logger });
+  closers.push(() => clockWatch.close());
+  const starting = startConserverLink({
+    ...{ settings, keeps: config, backend: queues.backend, disk, logger, clock, registry },
+    clockIsWrong: () => clockWatch.fault() !== undefined,
+  });
+  const link = await explainedPort(
+    'PLUGIN_PORT',
+    `PLUGIN_PORT ${settings.port} of HOST ${settings.host} cannot be used`,
+    starting,
+  );
+  closers.push(() => link.close());
+  await disk.start();
+  for (const line of startLines(config, settings, link.url, queues.backend.engine)) terminal.print(line);
+  await ended;
+  // A delivery that does not end in time must not keep the process alive: everything captured is in the queue.
+  setTimeout(() => process.exit(EXIT_FAILED), STOP_WITHIN_MS).unref();
+}
+
+async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
+  const closers: Closers = [];
   try {
-    const starting = startConserverLink({
-      ...{ settings, keeps: config, backend: queues.backend, disk, logger, clock, registry },
-      clockIsWrong: () => clockWatch.fault() !== undefined,
-    });
-    const link = await explainedPort(
-      'PLUGIN_PORT',
-      `PLUGIN_PORT ${settings.port} of HOST ${settings.host} cannot be used`,
-      starting,
-    );
-    await disk.start();
-    for (const line of startLines(config, settings, link.url, queues.backend.engine)) terminal.print(line);
-    await ended;
-    // A delivery that does not end in time must not keep the process alive: everything captured is in the queue.
-    setTimeout(() => process.exit(EXIT_FAILED), STOP_WITHIN_MS).unref();
-    await link.close();
-  } finally {
-    await clockWatch.close();
-    await disk.close();
-    await queues.close();
+    await runUntilSignal(config, terminal, closers);
+  } catch (error) {
+    await closeAll(closers).catch(() => undefined);
+    throw error;
   }
+  await closeAll(closers);
 }
 
 /**
