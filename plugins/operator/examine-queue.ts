@@ -3,6 +3,7 @@ import { failureReason } from '../../src/platform/explain-failure.js';
 import { fetchDirect } from '../../src/platform/http/fetch-direct.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { type DeliveryState, deliveryState } from '../delivery/delivery-metrics.js';
+import { pluginsWithoutSharedMemory, SHARE, UNSHARED } from '../delivery/unshared-memory.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
 import { NoQueueYet, QueueInUse } from './operator-error.js';
 
@@ -61,6 +62,10 @@ function stateFindings({ depth, oldestSeconds, deadLetters }: ShownState, place:
   ];
 }
 
+function memoryFindings(plugins: number): Finding[] {
+  return plugins < 2 ? [] : [shouldChange('memory', `${plugins} plugins work on this queue, and ${UNSHARED}`, SHARE)];
+}
+
 /** The embedded queue is open in another process, which shows the same figures as metrics. Never throws. */
 async function examineRunning(metricsUrl: string | undefined, inUse: QueueInUse): Promise<Finding[]> {
   const change = 'stop that process and run doctor again, or set PLUGIN_PORT to its port, whose /metrics show the same';
@@ -92,6 +97,7 @@ export async function examineQueue(
       return [
         ...(unkept ? [broken('durability', unkept, 'check the disk and the durability settings of the queue')] : []),
         ...stateFindings(state, `on ${backend.engine}`),
+        ...memoryFindings(await pluginsWithoutSharedMemory(backend)),
       ];
     } finally {
       await close();

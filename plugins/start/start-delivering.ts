@@ -5,6 +5,7 @@ import type { ArchivistClients } from '../archivist-client/archivist-clients.js'
 import type { RetryPace } from '../archivist-client/retry-delay.js';
 import type { OperationMetrics } from '../capture/capture-metrics.js';
 import { startDelivery } from '../delivery/delivery-worker.js';
+import { pluginsWithoutSharedMemory, SHARE, UNSHARED } from '../delivery/unshared-memory.js';
 import type { Memory } from '../memory/memory.js';
 import { startReceiptWorker } from '../receipts/receipt-worker.js';
 import type { PluginSettings } from '../settings/plugin-settings.js';
@@ -13,6 +14,7 @@ import type { Closable } from './start-capture-methods.js';
 
 /**
  * Starts the worker that delivers captured operations, and the one that fetches their receipts if the settings say so.
+ * Warns if other plugins work on the queue and share no memory with this one.
  * @param started receives each part that runs, so that a failure half-way can close them
  */
 export async function startDelivering(
@@ -35,6 +37,8 @@ export async function startDelivering(
   started: Closable[],
 ): Promise<void> {
   const { settings, whileRight } = parts;
+  const others = await pluginsWithoutSharedMemory(parts.backend).catch(() => 0);
+  if (others > 0) parts.logger.warn({ others }, `other plugins work on this queue, and ${UNSHARED}; ${SHARE}`);
   const places = receiptPlaces(settings, parts.logger);
   if (places) {
     started.push(places);

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { pluginsWithoutSharedMemory } from '../../plugins/delivery/unshared-memory.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openPassages } from '../../plugins/memory/open-memory.js';
+import { examineQueue } from '../../plugins/operator/examine-queue.js';
 import { processingList } from '../../plugins/tap/egress-tap.js';
 import { reportGaps } from '../../plugins/tap/report-gaps.js';
 import { postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
@@ -44,6 +46,20 @@ afterAll(async () => {
   await passages?.close();
   await backend?.close();
   await opened?.close();
+});
+
+it.skipIf(!redisUrl || !serverUrl)('doctor tells that plugins on one queue in PostgreSQL remember apart', async () => {
+  const clock = { now: () => Date.now() };
+  const apart = async () => {
+    const found = await examineQueue(async () => ({ backend, close: async () => undefined }), undefined, clock);
+    return found.find(({ check }) => check === 'memory')?.state;
+  };
+  const settings = { receipts: false, reports: false };
+  rigs = [await startRig(backend, { settings })];
+  await eventually(async () => (await pluginsWithoutSharedMemory(backend)) === 1);
+  expect(await apart()).toBeUndefined();
+  rigs.push(await startRig(backend, { settings }));
+  await eventually(async () => (await apart()) === 'change');
 });
 
 it.skipIf(!redisUrl || !serverUrl)(
