@@ -41,6 +41,8 @@ interface CaptureParts {
 /** Captures until it is closed. */
 export interface Capture {
   readonly capture: CaptureOperation;
+  /** Does work about a vCon after its captures so far are remembered. Rejects as the work does. */
+  afterCaptures<Value>(uuid: string, work: () => Promise<Value>): Promise<Value>;
   /** Remembers what is not remembered yet, or says in the log that it cannot. */
   close(): Promise<void>;
 }
@@ -96,6 +98,7 @@ export function createCapture(parts: CaptureParts): Capture {
       const uuid = ended.vcon.uuid ?? subjectOf(ended.vcon);
       return inTurn(uuid, () => capture(ended, uuid, window));
     },
+    afterCaptures: (uuid, work) => inTurn(uuid, async () => ({ value: await work(), following: Promise.resolve() })),
     async close() {
       stop.abort();
       await Promise.allSettled(unremembered);

@@ -1,14 +1,12 @@
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { OperationMetrics } from '../capture/capture-metrics.js';
-import { type CaptureOperation, createCapture } from '../capture/capture-operation.js';
+import { type Capture, createCapture } from '../capture/capture-operation.js';
 import type { CaptureRoom } from '../capture/capture-room.js';
 import type { Memory } from '../memory/memory.js';
-import type { Closable } from './start-capture-methods.js';
 
 /** The capture that every capture method of a plugin uses. */
-interface QueueCapture extends Closable {
-  readonly capture: CaptureOperation;
+interface QueueCapture extends Capture {
   /** Ids of jobs whose capture was refused: they must not be delivered. */
   readonly withdrawn: ReadonlySet<string>;
   /** Takes how far the clock of the conserver's Redis is ahead of this process's; undefined when it does not say. */
@@ -47,6 +45,7 @@ export function queueCapture(parts: {
       room.requireInQueue();
       return capturing.capture(...captured);
     },
+    afterCaptures: capturing.afterCaptures,
     close: capturing.close,
     aheadMs(ms) {
       conserverAheadMs = ms;

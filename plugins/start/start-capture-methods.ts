@@ -3,7 +3,7 @@ import type { Clock } from '../../src/platform/clock.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { OperationMetrics } from '../capture/capture-metrics.js';
-import type { CaptureOperation } from '../capture/capture-operation.js';
+import type { Capture, CaptureOperation } from '../capture/capture-operation.js';
 import type { Spool } from '../capture/spool.js';
 import { startKeyspaceEndings } from '../endings/keyspace-endings.js';
 import type { Memory } from '../memory/memory.js';
@@ -35,6 +35,7 @@ export async function startCaptureMethods(
     /** What was captured and what left; undefined without a tap. */
     readonly passages: Memory | undefined;
     readonly capture: CaptureOperation;
+    readonly afterCaptures: Capture['afterCaptures'];
     /** What waits on the local disk: it may be the last capture of a vCon that has ended. */
     readonly spool: Pick<Spool, 'isWaiting' | 'drained'>;
     readonly eventsAbout: EventsAbout;
@@ -51,7 +52,7 @@ export async function startCaptureMethods(
   },
   started: Closable[],
 ): Promise<void> {
-  const { settings, backend, memory, passages, capture, spool, eventsAbout, metrics, logger, observe } = parts;
+  const { settings, backend, memory, passages, capture, afterCaptures, spool, metrics, logger, observe } = parts;
   const { conserverRedisUrl: url, stream = DEFAULT_STREAM, tapList: list } = settings;
   if (url === undefined) return;
   const consumer = randomUUID();
@@ -60,12 +61,15 @@ export async function startCaptureMethods(
   const ended = async (found: EndingFound): Promise<void> => {
     // While it cannot be drained, the entry stays in the stream.
     await spool.drained();
-    await recordEnd(found);
+    await afterCaptures(found.uuid, () => recordEnd(found));
   };
+  const isKnown = async (uuid: string): Promise<boolean> =>
+    (await memory.read('vcons', uuid))['payload'] !== undefined || (await spool.isWaiting());
   const times = { clock: parts.clock, clockIsWrong: parts.clockIsWrong, aheadMs: parts.aheadMs };
   started.push(await startStreamConsumer({ url, stream, consumer, capture, ended, refused, logger, ...times }));
   if (list !== undefined && passages !== undefined) {
     started.push(startEgressTap({ url, list, memory: passages, logger, observe }));
+    const { eventsAbout } = parts;
     const gaps = { backend, memory: passages, list, eventsAbout, logger, observe, counted: metrics.gaps };
     started.push(await parts.whileRight(() => startGapReport(gaps)));
   }
@@ -75,7 +79,7 @@ export async function startCaptureMethods(
       url,
       stream,
       logger,
-      isKnown: async (uuid) => (await memory.read('vcons', uuid))['payload'] !== undefined || (await spool.isWaiting()),
+      isKnown: (uuid) => afterCaptures(uuid, () => isKnown(uuid)),
       unknown: metrics.unknownEnding,
       unlooked: metrics.unlookedEnding,
     }),

@@ -115,7 +115,7 @@ async function startAll(parts: ConserverLinkParts, { tenancies, tls }: Files, st
     remembersHere: parts.keeps.redisUrl === undefined,
   });
   const queueing = queueCapture({ backend, memory, passages, room, metrics, logger });
-  const { capture, withdrawn, aheadMs } = queueing;
+  const { capture, afterCaptures, withdrawn, aheadMs } = queueing;
 
   const clients = archivistClients(settings, tenancies, clock, watchSecretExpiry({ registry, clock, logger }));
   const whileRight = (start: () => Promise<Closable>) => runWhileRight([{ start }], { clockIsWrong, logger });
@@ -137,8 +137,8 @@ async function startAll(parts: ConserverLinkParts, { tenancies, tls }: Files, st
     (await Promise.all(everyClient.map((client) => client.eventsAbout(`vcon://${uuid}`)))).flat();
   const labelSecret = labelSecretOf(settings, tenancies);
   const admit = (each: CaptureOperation) => admitOperations(each, labelSecret);
-  const methods = { ...common, passages, capture: admit(capture), spool, eventsAbout, labelSecret, observe, aheadMs };
-  await startCaptureMethods(methods, started);
+  const capturing = { capture: admit(capture), afterCaptures, spool, observe, aheadMs };
+  await startCaptureMethods({ ...common, ...capturing, passages, eventsAbout, labelSecret }, started);
 
   // Closed before what captures the stream: that may wait until a capture of the receiver is remembered.
   started.push(queueing);

@@ -1,4 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -15,6 +18,7 @@ describe.skipIf(!redisUrl)('the end of a vCon whose last capture waits on the lo
   let redis: Redis;
   let rig: Rig;
   let away: boolean;
+  let dataDir: string;
   const stream = `stream-${randomUUID()}`;
 
   beforeAll(async () => {
@@ -31,11 +35,13 @@ describe.skipIf(!redisUrl)('the end of a vCon whose last capture waits on the lo
           away && member === 'addBulk' ? () => Promise.reject(new Error('away')) : Reflect.get(target, member),
       });
     const settings = { failOpen: true, conserverRedisUrl: url, stream, endings: true, receipts: false };
-    rig = await startRig({ ...open.backend, queue }, { settings });
+    dataDir = await mkdtemp(join(tmpdir(), 'end-behind-spool-'));
+    rig = await startRig({ ...open.backend, queue }, { settings, keeps: { dataDir, redisUrl: undefined } });
   });
   afterEach(async () => {
     await rig.close();
     redis.disconnect();
+    await rm(dataDir, { recursive: true });
   });
   afterAll(() => open.close());
 
@@ -69,5 +75,25 @@ describe.skipIf(!redisUrl)('the end of a vCon whose last capture waits on the lo
       ['vcon_enhanced', sha256(last)],
       ['vcon_expired', sha256(last)],
     ]);
+  });
+
+  it('waits also for a capture that is in the queue and could not be remembered yet', async () => {
+    const uuid = randomUUID();
+    const [document, folder] = [freshVcon({ uuid }), join(dataDir, 'plugin', 'memory', 'vcons')];
+    await redis.config('SET', 'notify-keyspace-events', 'Exgd');
+    await mkdir(dirname(folder), { recursive: true });
+    // As while a volume is not mounted: nothing is there to read, and nothing can be written.
+    await symlink(join(dataDir, 'absent', 'volume'), folder);
+    await report(`${rig.url}/operations/vcon_created`, document);
+    await redis.set(`vcon:${uuid}`, document, 'PX', 20);
+    await eventually(async () => (await redis.zscore(`${stream}:look`, `expired:${uuid}`)) !== null);
+    const end = { version: '1', method: 'storages', operation: 'vcon_expired', key: uuid, storages: '{}' };
+    await redis.xadd(stream, '*', ...Object.entries(end).flat());
+    await wait(300);
+    expect(await redis.xlen(stream)).toBe(1);
+    await rm(folder);
+    await eventually(() => recorded(uuid).length === 2);
+    const ended = recorded(uuid).find((each) => each['vcon_operation'] === 'vcon_expired');
+    expect(ended?.['payload']).toBe(sha256(document));
   });
 });
