@@ -36,6 +36,7 @@ interface CaptureParts {
   /** How far the clock of the conserver's Redis is ahead of this process's; undefined if not known. */
   conserverAheadMs?(): number | undefined;
   readonly logger: Logger;
+  readonly mostUnremembered?: number;
 }
 
 /** Captures until it is closed. */
@@ -54,6 +55,8 @@ export interface Capture {
  */
 export type CaptureOperation = (ended: Ended, window?: AnswerWindow) => Promise<Captured>;
 
+/** Further captures are refused while so many are not remembered: what waits is in the memory of this process. */
+const MOST_UNREMEMBERED = 10_000;
 /** If the memory takes longer, the caller gets its response before the memory is updated. */
 const REMEMBER_WITHIN_MS = 300;
 
@@ -66,6 +69,7 @@ const REMEMBER_WITHIN_MS = 300;
  */
 export function createCapture(parts: CaptureParts): Capture {
   const by = randomUUID();
+  const { mostUnremembered = MOST_UNREMEMBERED } = parts;
   const stop = new AbortController();
   const notes = createPatientWork('a capture is not noted for the gap report', parts.logger);
   const unremembered = new Set<Promise<void>>();
@@ -75,6 +79,7 @@ export function createCapture(parts: CaptureParts): Capture {
 
   async function capture(ended: Ended, uuid: string, window: AnswerWindow): Promise<Turn<Captured>> {
     requireOpen(window);
+    if (unremembered.size >= mostUnremembered) throw new Error('too many captured operations are not remembered yet');
     const known = await readKnownVcon(remembering, uuid, ended, window);
     const consents = await compareConsents(remembering, ended, known, window);
     const { identity, remembered } = afterEnd(ended, known.fields, known.late);

@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../src/platform/logger.js';
 import type { Fields, Memory } from '../memory/memory.js';
 import { NO_HURRY } from './answer-window.js';
+import { captureNote } from './capture-note.js';
 import type { Ended } from './ended.js';
 import type { HeldOperation } from './held-operation.js';
 import { type KnownVcon, readKnownVcon } from './known-vcon.js';
 import type { Capturing } from './late-capture.js';
-import { noteCaptured } from './note-captured.js';
 import type { PatientWork } from './patient-work.js';
 import { rememberCapture } from './remember-capture.js';
 
@@ -88,6 +88,6 @@ export function followCapture(
   remembered.then(done, done);
   return {
     remembered,
-    noted: remembered.then(() => notes.keepTrying(uuid, () => noteCaptured(passages, ended, known))),
+    noted: remembered.then(() => notes.keepTrying(uuid, captureNote(passages, ended, known))),
   };
 }

@@ -3,8 +3,10 @@ import type { Logger } from '../../src/platform/logger.js';
 
 const PAUSE_MS = 1_000;
 const NAMED = 20;
+/** Most pieces that wait: what waits is in the memory of this process. */
+const MOST_WAITING = 100_000;
 
-/** Work that is tried until it succeeds, one piece for each name. */
+/** Work that is tried until it succeeds, one piece for each name. At most 100,000 pieces wait; others are dropped. */
 export interface PatientWork {
   /**
    * Resolves after the first attempt; if that fails, further ones follow. Work that still waits under this name is not done
@@ -21,14 +23,16 @@ export interface PatientWork {
  * Keeps work that fails, and tries it again every second, one piece after the other: a store that is full or away fails all
  * of them, and must not be asked by each.
  * @param what says in the log that it is not done, such as "a capture is not noted"
+ * @param dropped counts each piece that is dropped
  */
-export function createPatientWork(what: string, logger: Logger): PatientWork {
+export function createPatientWork(what: string, logger: Logger, dropped?: () => void): PatientWork {
   const waiting = new Map<string, () => Promise<void>>();
   /** Names whose first attempt is under way. */
   const begun = new Set<string>();
   const stop = new AbortController();
   const { signal } = stop;
   let trying: Promise<void> | undefined;
+  let isFull = false;
 
   async function tryAll(): Promise<void> {
     for (let last = false; waiting.size > 0 && !last; ) {
@@ -38,13 +42,24 @@ export function createPatientWork(what: string, logger: Logger): PatientWork {
       await tryInTurn(waiting);
     }
     trying = undefined;
+    isFull = false;
     const left = { count: waiting.size, names: [...waiting.keys()].slice(0, NAMED) };
     if (waiting.size > 0) logger.error(left, `${what}, and the plugin stops`);
   }
 
   function keep(name: string, work: () => Promise<void>): void {
+    if (waiting.size >= MOST_WAITING && !waiting.has(name)) {
+      drop();
+      return;
+    }
     waiting.set(name, work);
     trying ??= tryAll();
+  }
+
+  function drop(): void {
+    if (!isFull) logger.error({ count: waiting.size }, `${what}, and so many wait that further ones are dropped`);
+    isFull = true;
+    dropped?.();
   }
 
   return {

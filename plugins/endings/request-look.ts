@@ -4,8 +4,6 @@ import { within } from '../../src/platform/time-limit.js';
 import { createPatientWork } from '../capture/patient-work.js';
 import { askToLook, isLooking, type ReasonToLook, readLooker } from './look-list.js';
 
-/** Most requests that wait while that Redis does not take them. */
-const MOST_WAITING = 100_000;
 /** If the memory takes longer, it is asked again when the end is recorded. */
 const KNOWN_WITHIN_MS = 1_000;
 const WARN_EVERY_MS = 600_000;
@@ -41,7 +39,8 @@ interface LookRequests {
 /** Warnings that nobody checks come every ten minutes at most. */
 export function createLookRequests(parts: RequestingParts): LookRequests {
   const { commands, stream, logger } = parts;
-  const requests = createPatientWork('a request to check for the end of a vCon is not stored', logger);
+  const what = 'a request to check for the end of a vCon is not stored';
+  const requests = createPatientWork(what, logger, parts.unlooked);
   let warnedMs = Number.NEGATIVE_INFINITY;
 
   function sayThatNobodyLooks(why: string): void {
@@ -68,10 +67,7 @@ export function createLookRequests(parts: RequestingParts): LookRequests {
   }
 
   return {
-    async ask(ended) {
-      if (requests.waiting() >= MOST_WAITING) sayThatNobodyLooks('the conserver’s Redis takes no requests to check');
-      else await requests.keepTrying(`${ended.reason}:${ended.uuid}`, () => request(ended));
-    },
+    ask: (ended) => requests.keepTrying(`${ended.reason}:${ended.uuid}`, () => request(ended)),
     async close() {
       await requests.close();
       for (let lost = requests.waiting(); lost > 0; lost -= 1) parts.unlooked();

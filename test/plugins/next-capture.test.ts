@@ -34,6 +34,29 @@ it('a vCon is captured again while the Redis of the tap takes no note: the recei
   expect((await memory.read('vcons', uuid))['payload']).toBe(second.payload);
 });
 
+it('what cannot be remembered has a bound: beyond it captures are refused, not accepted and forgotten', async () => {
+  const memory = openMemory({ dataDir: open.folder, redisUrl: undefined }, silent);
+  let broken = true;
+  const readOnly: Memory = {
+    ...memory,
+    write: (...change) => (broken ? Promise.reject(new Error('read-only file system')) : memory.write(...change)),
+  };
+  const counts = { counted: () => undefined, doubled: () => undefined, withdrawn: new Set<string>() };
+  const parts = { backend: open.backend, memory: readOnly, passages: undefined, logger: silent, ...counts };
+  const { capture, close } = createCapture({ ...parts, mostUnremembered: 2 });
+  const observe = createCaptureSequence({ now: () => Date.now() });
+  const receive = async () => {
+    const vcon = await vconFacts(Buffer.from(freshVcon()));
+    const ended = { operation: namedOperation('vcon_created'), vcon, method: 'receiver' as const, observed: observe() };
+    return answerWithin({ finalMs: 20_000, answerMs: 30_000 }, (window) => capture(ended, window), 'too late');
+  };
+  await Promise.all([receive(), receive()]);
+  await expect(receive()).rejects.toThrow('too many captured operations are not remembered');
+  broken = false;
+  await close();
+  await receive();
+});
+
 it.each([false, true])(
   'while the disk is full on which the plugin remembers, every capture is refused, and health and metrics say why, not only the second of a vCon (open: %s)',
   async (failOpen) => {

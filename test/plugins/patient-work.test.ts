@@ -21,6 +21,20 @@ it('older work that fails after newer of its name has come is not done in its pl
   expect(done).toEqual(['newer']);
 });
 
+it('of 100,000 pieces that wait no further one is kept: it is counted, and the log says so once', async () => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+  const dropped: string[] = [];
+  const work = createPatientWork('a test is not done', logger, () => void dropped.push('piece'));
+  const full = new Error('full');
+  const failing = () => Promise.reject(full);
+  await Promise.all(Array.from({ length: 100_000 }, (_, name) => work.keepTrying(`${name}`, failing)));
+  expect([dropped, lines]).toEqual([[], []]);
+  for (const name of ['one more', 'another', '7']) await work.keepTrying(name, failing);
+  expect([work.waiting(), dropped.length, lines.length]).toEqual([100_000, 2, 1]);
+  await work.close();
+});
+
 it('work that failed is tried again at the close, one piece after the other, and what fails again is counted', async () => {
   const work = createPatientWork('a test is not done', silent);
   const done: string[] = [];

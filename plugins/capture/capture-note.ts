@@ -5,18 +5,20 @@ import { notePassage } from './note-passage.js';
 import { noteSuccession } from './note-succession.js';
 
 /**
- * Remembers for a completeness tap that a vCon was captured, and which vCons it continues.
+ * Returns what remembers for a completeness tap that a vCon was captured, and which vCons it continues. It may wait for long
+ * with many others, so it keeps only what it needs of the capture. It rejects with what the memory throws.
  * @param passages undefined without a tap
- * @throws what the memory throws
  */
-export async function noteCaptured(
+export function captureNote(
   passages: Memory | undefined,
   { vcon, observed }: Ended,
   { uuid, late }: KnownVcon,
-): Promise<void> {
+): () => Promise<void> {
   // A document without a uuid never leaves a chain under one.
-  if (!passages || !vcon.uuid || (late && !observed.clockWrong)) return;
+  if (!passages || !vcon.uuid || (late && !observed.clockWrong)) return async () => undefined;
   const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
-  await noteSuccession(passages, predecessors, observed);
-  await notePassage(passages, uuid, 'captured', observed);
+  return async () => {
+    await noteSuccession(passages, predecessors, observed);
+    await notePassage(passages, uuid, 'captured', observed);
+  };
 }
