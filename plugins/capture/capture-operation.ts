@@ -37,6 +37,7 @@ interface CaptureParts {
   conserverAheadMs?(): number | undefined;
   readonly logger: Logger;
   readonly mostUnremembered?: number;
+  readonly rememberWithinMs?: number;
 }
 
 /** Captures until it is closed. */
@@ -69,7 +70,7 @@ const REMEMBER_WITHIN_MS = 300;
  */
 export function createCapture(parts: CaptureParts): Capture {
   const by = randomUUID();
-  const { mostUnremembered = MOST_UNREMEMBERED } = parts;
+  const { mostUnremembered = MOST_UNREMEMBERED, rememberWithinMs = REMEMBER_WITHIN_MS } = parts;
   const stop = new AbortController();
   const notes = createPatientWork('a capture is not noted for the gap report', parts.logger);
   const unremembered = new Set<Promise<void>>();
@@ -91,7 +92,8 @@ export function createCapture(parts: CaptureParts): Capture {
     const fields = { ...consents.fields, ...remembered };
     const isRepeated = window === NO_HURRY;
     const following = followCapture(remembering, ended, known, { changes, fields, isRepeated });
-    await within(REMEMBER_WITHIN_MS, following.noted, 'the memory is slow').catch(() => undefined);
+    // The operation is final: a caller whose time runs out must hear so before it is refused.
+    if (window.isOpen()) await within(rememberWithinMs, following.noted, 'the memory is slow').catch(() => undefined);
     if (isRepeated) await following.remembered;
     // The next capture needs only what is remembered of the vCon: the tap's memory may be on another Redis, and down.
     return { value: { job, subject: event.subject, payload: event.payload }, following: following.remembered };

@@ -8,6 +8,7 @@ import { createCaptureSequence } from '../../plugins/operation/capture-sequence.
 import { namedOperation } from '../../plugins/operation/operation.js';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import { createDiskWatch } from '../../src/platform/disk/disk-watch.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { freshVcon, type OpenBackend, openBackend, silent, startRig } from './plugin-rig.js';
 
 let open: OpenBackend;
@@ -32,6 +33,32 @@ it('a vCon is captured again while the Redis of the tap takes no note: the recei
   };
   const [, second] = [await receive('vcon_created'), await receive('vcon_enhanced')];
   expect((await memory.read('vcons', uuid))['payload']).toBe(second.payload);
+});
+
+it('a caller whose time runs out while its operation becomes final has its answer at once: it is not refused for a slow memory', async () => {
+  const memory = openMemory({ dataDir: open.folder, redisUrl: undefined }, silent);
+  let remember: () => void = () => undefined;
+  const remembered = new Promise<void>((done) => (remember = done));
+  const slow: Memory = { ...memory, write: () => remembered };
+  let isOpen = true;
+  // The queue is slow too: the time is up when it has released the operation.
+  const queue: QueueBackend['queue'] = (name) =>
+    new Proxy(open.backend.queue(name), {
+      get(target, member) {
+        if (member === 'getJob') isOpen = false;
+        return Reflect.get(target, member);
+      },
+    });
+  const counts = { counted: () => undefined, doubled: () => undefined, withdrawn: new Set<string>() };
+  const parts = { backend: { ...open.backend, queue }, memory: slow, passages: undefined, logger: silent, ...counts };
+  const { capture, close } = createCapture({ ...parts, rememberWithinMs: 60_000 });
+  const vcon = await vconFacts(Buffer.from(freshVcon()));
+  const observed = createCaptureSequence({ now: () => Date.now() })();
+  const ended = { operation: namedOperation('vcon_created'), vcon, method: 'receiver' as const, observed };
+  const { payload } = await capture(ended, { isOpen: () => isOpen, isRefused: () => false });
+  expect(payload).toBe(vcon.payload);
+  remember();
+  await close();
 });
 
 it('what cannot be remembered has a bound: beyond it captures are refused, not accepted and forgotten', async () => {
