@@ -52,6 +52,8 @@ const SKIMMED_MEMBERS = [
   'signatures',
   'unprotected',
 ];
+/** Members of which only it is seen whether they are lists. */
+const LISTS = ['parties', 'dialog', 'analysis', 'attachments'];
 const READABLE_MEMBER_BYTES = 64 * 1024;
 const READABLE_ATTACHMENTS_BYTES = 2 * 1024 * 1024;
 
@@ -109,9 +111,15 @@ function outline({ members }: SkimmedObject): string {
     if ((SKIMMED_MEMBERS.includes(name) || name === 'attachments') && value.length <= most && isJson(value))
       return [`${JSON.stringify(name)}:${value.toString()}`];
     if (name === 'payload' || name === 'ciphertext') return [`${JSON.stringify(name)}:""`];
+    if (LISTS.includes(name)) return [`${JSON.stringify(name)}:${isList(value) ? '[]' : 'null'}`];
     return name === 'recipients' ? ['"recipients":[]'] : [];
   });
   return `{${shown.join(',')}}`;
+}
+
+/** Whether the text of a member is that of a list. */
+function isList(value: Buffer): boolean {
+  return String.fromCharCode(value.find((byte) => byte > 0x20) ?? 0) === '[';
 }
 
 function isJson(value: Buffer): boolean {

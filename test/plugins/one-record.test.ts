@@ -35,6 +35,7 @@ const made: Readonly<Record<string, string>> = {
   'no uuid': vcon({ uuid: undefined }),
   'no vCon at all': '{"a":1}',
   'a list that is none': vcon({ dialog: 'none' }),
+  'a list that is none, too large to be read': vcon({ dialog: 'none', numbers: Array(450_000).fill(0) }),
   'signed twice': JSON.stringify({ payload: Buffer.from(signed).toString('base64url'), signatures: [] }),
   'signed, unreadable': JSON.stringify({ payload: '!', signatures: [{ header: { uuid: randomUUID() } }] }),
   encrypted: JSON.stringify({ ciphertext: 'x', recipients: [], unprotected: { uuid: randomUUID() } }),
