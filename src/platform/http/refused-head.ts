@@ -10,13 +10,17 @@ export function refusedHead({ headers, rawHeaders, httpVersion }: IncomingMessag
   // RFC 9112 section 3.2
   if (hosts === 0 && httpVersion === '1.1') return new ApiError('bad_request', 'The request must have a Host header.');
   if (hosts > 1) return new ApiError('bad_request', 'Host: must be given once.');
-  const { 'transfer-encoding': coding, expect: expectation } = headers;
+  const { host = '', 'transfer-encoding': coding, expect: expectation } = headers;
+  if (!HOST.test(host)) return new ApiError('bad_request', 'Host: must be a host name or an address, with its port.');
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return refusedCoding(coding);
   // RFC 9110 section 10.1.1
   if (expectation !== undefined && !expectation.split(',').every((each) => CONTINUE.test(each)))
     return new ApiError('expectation_failed', 'Expect: only 100-continue is supported; leave the header out.');
   return undefined;
 }
+
+/** A name, an IPv4 address or one in brackets, with or without a port; also empty (RFC 9110 section 7.2). */
+const HOST = /^(\[[\da-f:.]+\]|([\w\-.~!$&'()*+,;=]|%[\da-f]{2})*)(:\d*)?$/i;
 
 /** Also an empty member: some clients send an empty header in order not to wait. */
 const CONTINUE = /^\s*(100-continue)?\s*$/i;

@@ -50,6 +50,9 @@ const REFUSED: [what: string, lines: readonly string[], status: number, error: s
   ['an unknown expectation', ['host: a', 'expect: x'], 417, 'expectation_failed', 'Expect: '],
   ['two Host headers', ['host: a', 'Host: b'], 400, 'bad_request', 'Host: '],
   ['the same Host header twice', ['host: a', 'host: a'], 400, 'bad_request', 'Host: '],
+  ...['a b', 'a/b', 'a?b', 'user@a', 'http://a', 'a:b', 'a:1:2', '[::1', '::1', 'a%zz', 'ä'].map(
+    (value): (typeof REFUSED)[number] => [`the Host ${value}`, [`host: ${value}`], 400, 'bad_request', 'Host: '],
+  ),
   ['a coding before chunked', ['host: a', 'transfer-encoding: gzip, chunked'], 501, 'not_implemented', 'Transfer'],
   [
     'codings in two header lines',
@@ -90,8 +93,11 @@ describe('the head of a request', () => {
     ['chunks in capitals', ['Transfer-Encoding: Chunked']],
     ['an expectation that is known', ['transfer-encoding: chunked', 'expect: 100-Continue']],
     ['an empty expectation', ['transfer-encoding: chunked', 'expect:']],
-  ])('with %s is accepted, and the connection serves the next request', async (_, lines) => {
-    const { text } = await heard(post(['host: a', ...lines]) + NEXT);
+    ...['', 'a_b.example:80', 'a:', '192.0.2.1:8080', '[2001:db8::1]:443', '[::ffff:192.0.2.1]', 'a%20b'].map(
+      (host): [string, string[], string] => [`the Host ${host}`, ['transfer-encoding: chunked'], host],
+    ),
+  ])('with %s is accepted, and the connection serves the next request', async (_, lines, host = 'a') => {
+    const { text } = await heard(post([`host: ${host}`, ...lines]) + NEXT);
     expect(handled).toEqual(['/first', '/next']);
     expect(text.match(/HTTP\/1\.1 200 /g)?.length).toBe(2);
   });
