@@ -3,8 +3,9 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as Listener } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Long enough for a request that is on its way when the server stops. */
-const GRACE_MS = 250;
+/** Long enough for a request that is on its way when the server stops: in parts, so that a held-up process still reads it. */
+const GRACE_PART_MS = 50;
+const GRACE_PARTS = 5;
 
 /**
  * Returns a function that stops a server so that no request that it gets is lost: it takes no more connections, and
@@ -30,7 +31,9 @@ export function drainConnections(server: Server, closeIdle: () => void): () => P
     for (const response of answering) response.shouldKeepAlive = false;
     // That of an HTTP server would reset its idle connections at once.
     Listener.prototype.close.call(server);
-    await Promise.race([closed, wait(GRACE_MS)]);
+    let ended = false;
+    for (let part = 0; part < GRACE_PARTS && !ended; part += 1)
+      ended = await Promise.race([closed.then(() => true), wait(GRACE_PART_MS, false)]);
     stage = 'closing';
     closeIdle();
     // Also ends the look for connections that are too slow.
