@@ -33,6 +33,8 @@ describe.each(ENGINES)('on %s', (engine) => {
   let journal: Journal;
   let follower: Follower;
   let clean: RunningProcess;
+  /** The process that was last to be killed. */
+  let killed: ServiceProcess;
   beforeAll(async () => {
     deployment = await createDeployment(engine);
     clean = await deployment.start(deployment.armable);
@@ -43,6 +45,7 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   /** Posts to a process and waits for its death at a point that it was armed with. */
   async function die(failpoint: string, dying: ServiceProcess, url: string | undefined): Promise<void> {
+    killed = dying;
     // What waited for the logs may have been all there was: then only a new event leads to the place.
     if (url !== undefined) await journal.sendMany(url, EVENTS);
     expect([failpoint, await dying.ended]).toEqual([failpoint, 'SIGKILL']);
@@ -52,7 +55,7 @@ describe.each(ENGINES)('on %s', (engine) => {
   it.each(FAILPOINTS)(
     'killed at %s at work and again after the start: all that was acknowledged is logged once, and all that was proven stays proven',
     async (failpoint) => {
-      onTestFailed(() => console.error(clean.output()));
+      onTestFailed(() => console.error([killed, clean].map((each) => each.output()).join('\n---\n')));
       await deployment.arm(failpoint);
       await die(failpoint, clean, clean.url);
       const again = deployment.spawn(deployment.armable);
