@@ -178,7 +178,7 @@ export const OPERATOR_TEXTS = {
     haltedSteps: [
       'Change nothing yet. Keep a copy of the database and of the object store as they are.',
       'On the machine of the service, run: vcon-archivist logs. It explains each halted log, and its last line says what to do.',
-      'If an older database was restored, stop the service and bring the newer one back. If the object store is older or not mounted, mount or restore the newer one.',
+      'If an older database was restored, stop the service and bring the newer one back. If the object store is older, restore the newer one.',
       'Then, for each log that halted because of the object store, run: vcon-archivist logs resume <log>. It refuses while database and object store disagree.',
     ],
     guide: 'The guide docs/operate/halted-log.md has every case.',

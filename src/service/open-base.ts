@@ -15,9 +15,11 @@ import { watchedObjectStore } from '../platform/disk/watched-object-store.js';
 import { explained } from '../platform/explain-failure.js';
 import { fileObjectStore } from '../platform/file-object-store.js';
 import { createIds, type Ids } from '../platform/ids.js';
+import { manifestObjectKey } from '../platform/keys/manifest/manifest-objects.js';
 import { nodeVerify } from '../platform/keys/node-verify.js';
 import { openKeyStore } from '../platform/keys/open-key-store.js';
 import { createLogger, type Logger } from '../platform/logger.js';
+import { markedObjectStore } from '../platform/marked-object-store.js';
 import type { ObjectStore } from '../platform/object-store.js';
 import { createOutsideCalls, type OutsideCalls } from '../platform/outside-calls.js';
 import type { Announcements } from '../platform/postgres/announcements.js';
@@ -107,7 +109,7 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
   await explained('OBJECT_STORE_URL cannot be used', prepareFolder(config.objectStoreDir));
   const keys = await openKeyStore(config, logger, outside);
   closers.push(() => keys.close());
-  const objectStore = watchedObjectStore(timedObjectStore(fileObjectStore(config.objectStoreDir), outside), disk);
+  const deployment = { config, database, clock: clockWatch.right, ids, keys };
   const kill = () => process.kill(process.pid, 'SIGKILL');
   return {
     clock,
@@ -120,12 +122,26 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
     announcements,
     backend: queueBackend,
     disk,
-    objectStore,
     outside,
     refusedActs: openRefusedActs(logger),
     actTurns: createActTurns(),
-    ...(await openDeployment({ config, database, clock: clockWatch.right, ids, keys, objectStore })),
+    ...(await openWithObjects(deployment, outside, disk)),
   };
+}
+
+/** Opens the deployment and its object store, which is known by the key manifest that each process has stored there. */
+async function openWithObjects(
+  parts: Omit<Parameters<typeof openDeployment>[0], 'objectStore' | 'config'> & { readonly config: BaseSettings },
+  outside: OutsideCalls,
+  disk: DiskWatch,
+): Promise<OpenDeployment & Pick<Base, 'objectStore'>> {
+  let mark: string | undefined;
+  const objects = markedObjectStore(fileObjectStore(parts.config.objectStoreDir), () => mark);
+  const objectStore = watchedObjectStore(timedObjectStore(objects, outside), disk);
+  const opened = await openDeployment({ ...parts, objectStore });
+  const { subject, number } = opened.manifests.current.manifest;
+  mark = manifestObjectKey(subject, number);
+  return { ...opened, objectStore };
 }
 
 async function openQueues(

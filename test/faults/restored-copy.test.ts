@@ -1,4 +1,4 @@
-import { rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDeployment, type Deployment, ENGINES } from './deployment.js';
@@ -21,6 +21,42 @@ describe.each(ENGINES)('on %s', (engine) => {
     deployment = await createDeployment(engine);
   });
   afterEach(() => deployment?.close());
+
+  it('an object store whose volume is not mounted halts no log and is given nothing; no service starts on it, and once it is mounted the running one goes on', async () => {
+    const { objectsDir } = deployment;
+    const unmount = async () => {
+      await rename(objectsDir, `${objectsDir}-volume`);
+      await mkdir(objectsDir);
+    };
+    const mount = async () => {
+      const left = await readdir(objectsDir, { recursive: true, withFileTypes: true });
+      await rm(objectsDir, { recursive: true });
+      await rename(`${objectsDir}-volume`, objectsDir);
+      return left.filter((entry) => entry.isFile()).map(({ name }) => name);
+    };
+    const running = await deployment.start();
+    const journal = await Journal.begin(running.url);
+    const follower = new Follower(deployment, journal);
+    await journal.sendMany(running.url, 6);
+    await follower.audit(running.url);
+    await unmount();
+    await journal.sendMany(running.url, 6);
+    const { json } = await until(
+      () => journal.get(running.url, '/readyz'),
+      (answer) => /^fails/.test((answer.json['checks'] as Record<string, string>)['object_store']!),
+    );
+    expect(json).toMatchObject({ ready: true, halted_logs: [] });
+    expect(await mount()).toEqual([]);
+    await follower.audit(running.url);
+    await running.stop();
+    await unmount();
+    const refused = deployment.spawn();
+    expect(await refused.ended).toBe(1);
+    expect(refused.output()).toMatch(
+      /^vcon-archivist could not start: OBJECT_STORE_URL has no key-manifests\/\S+, which /,
+    );
+    expect(await mount()).toEqual([]);
+  }, 180_000);
 
   it('an object store that lacks what was published halts the logs at the start; once it is back, each log resumes', async () => {
     const first = await deployment.start();

@@ -10,7 +10,7 @@ import type { ObjectStore } from '../../object-store.js';
 import type { Database } from '../../postgres/database.js';
 import { type KeyManifestRow, listKeyManifests } from './key-manifest-store.js';
 import type { ManifestFile } from './manifest-file.js';
-import { keepManifest, keptManifest } from './manifest-objects.js';
+import { keepManifest, keptManifest, manifestObjectKey } from './manifest-objects.js';
 
 interface ManifestDeps {
   readonly database: Database;
@@ -93,10 +93,22 @@ async function keep(deps: ManifestDeps, { manifest, bytes }: TrustedKeyManifest)
 }
 
 /**
+ * The manifest in `KEYS_DIR` was in the object store before, and an older copy has the first one: a store without both is an
+ * empty folder, or another one.
+ */
+async function requireKept(objectStore: ObjectStore, { manifest }: TrustedKeyManifest): Promise<void> {
+  const { subject, number } = manifest;
+  for (const each of [number, 1]) if (await keptManifest(objectStore, subject, each)) return;
+  throw new Error(
+    `OBJECT_STORE_URL has no ${manifestObjectKey(subject, number)}, which this deployment has stored: mount its volume, or name the folder that the other processes use (docs/operate/halted-log.md#the-object-store-is-empty)`,
+  );
+}
+
+/**
  * Opens the newest manifest, starting from the one in `KEYS_DIR`.
  * @param first the deployment's first manifest if it was just created; otherwise it must be in `KEYS_DIR`
- * @throws {Error} with a message for the operator, if `KEYS_DIR` has none, or the object store has a different one with
- * its number
+ * @throws {Error} with a message for the operator, if `KEYS_DIR` has none, or the object store is not this deployment's or has
+ * another one with its number
  */
 export async function openKeyManifests(deps: ManifestDeps, first?: Uint8Array): Promise<KeyManifests> {
   const remembered = first ?? (await deps.file.read());
@@ -108,6 +120,7 @@ export async function openKeyManifests(deps: ManifestDeps, first?: Uint8Array): 
     if (error instanceof VerificationError) throw new Error(`${deps.file.path} cannot be used: ${error.message}`);
     throw error;
   });
+  if (!first) await requireKept(deps.objectStore, start);
   let { newest: current, faults } = await look(deps, start, true);
   await keep(deps, current);
   return {

@@ -5,12 +5,12 @@ import type { ObjectStore } from '../../object-store.js';
  * to an older manifest, the next number reveals it.
  * @param subject the keys log's name
  */
-function objectKey(subject: string, number: number): string {
+export function manifestObjectKey(subject: string, number: number): string {
   return `key-manifests/${subject.replace(/^log\//, '')}/${number.toString().padStart(16, '0')}`;
 }
 
 export function keptManifest(store: ObjectStore, subject: string, number: number): Promise<Uint8Array | undefined> {
-  return store.get(objectKey(subject, number));
+  return store.get(manifestObjectKey(subject, number));
 }
 
 /** @throws {Error} if a different manifest has this number there */
@@ -19,7 +19,7 @@ export async function keepManifest(
   { subject, number }: { readonly subject: string; readonly number: number },
   bytes: Uint8Array,
 ): Promise<void> {
-  if ((await store.putNew(objectKey(subject, number), bytes)) !== 'different') return;
+  if ((await store.putNew(manifestObjectKey(subject, number), bytes)) !== 'different') return;
   throw new Error(
     `the object store has another key manifest ${number}: the root key has signed two, or one of both is forged`,
   );

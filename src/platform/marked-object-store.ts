@@ -1,0 +1,37 @@
+import { retryLater } from './errors.js';
+import type { ObjectStore } from './object-store.js';
+
+const RETRY_SECONDS = 10;
+
+/**
+ * An object store that is known by a mark, an object that it always has. The folder of a volume that is not mounted, or a
+ * wrong folder, lacks every object: without the mark, a missing object proves nothing, and what is stored would be lost.
+ * Objects that were staged are published without a look, because their log looks for a later seal first.
+ * @param mark its key; undefined until it is known
+ * @throws {ApiError} unavailable, where the mark is missing
+ */
+export function markedObjectStore(store: ObjectStore, mark: () => string | undefined): ObjectStore {
+  async function requireMark(): Promise<undefined> {
+    const key = mark();
+    if (key === undefined || (await store.get(key))) return undefined;
+    throw retryLater(
+      'unavailable',
+      'The object store has nothing of this deployment: its volume is not mounted, or OBJECT_STORE_URL names another folder. Try again when the operator has corrected it.',
+      RETRY_SECONDS,
+    );
+  }
+
+  return {
+    ...store,
+    get: async (key) => (await store.get(key)) ?? requireMark(),
+    open: async (key, range) => (await store.open(key, range)) ?? requireMark(),
+    async putNew(key, bytes, staged) {
+      if (staged === undefined) await requireMark();
+      return store.putNew(key, bytes, staged);
+    },
+    async putStream(key, content) {
+      await requireMark();
+      return store.putStream(key, content);
+    },
+  };
+}
