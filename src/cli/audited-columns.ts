@@ -211,7 +211,7 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
 
 /** Columns that are covered only in part. */
 const LIMITS = [
-  'asset.attributes: a value that no event gave the asset, and a missing attribute. An older value of an event in place of a newer one is not found, and nothing in assets with more than 10,000 events.',
+  'asset.attributes: a value that no event gave the asset, and a missing attribute. An older value in place of a newer one is found if ten minutes are between the two events, and nothing in assets with more than 10,000 events.',
   'asset.tracked: only if the asset has no event that starts tracking, or none that stops it.',
   'signing_key: in the row of the token pepper, key_id and valid_from are not covered; each start of the service compares them with KEYS_DIR.',
   'asset_free_event.event_type, created_by and created_at_ms: for events that are older than records, only by 56 bits.',

@@ -6,7 +6,7 @@ const VERDICT = 'a judgement on an asset by its events, which are covered; it hi
 const TRUST =
   "whom a tenancy trusts at the next registration; each registration's event names the policy and the key that it was accepted by";
 const BLOB =
-  'no log is made of it; the hash of an attached blob is an attribute of its event, which is covered, but a deleted blob is not noticed';
+  'no log is made of it; a fault is only an attached blob that is gone or has another hash than its event names, and a blob without a file';
 const OWN = "a tenancy's own settings; no log is made of them";
 const DEPLOYMENT = "which tenancies and logs are the service's; a wrong one shows as logs that are not there";
 

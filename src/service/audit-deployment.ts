@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { auditAnchors } from '../archivist/audit/audit-anchors.js';
 import { auditAssets } from '../archivist/audit/audit-assets.js';
+import { auditBlobs } from '../archivist/audit/audit-blobs.js';
 import { auditChain } from '../archivist/audit/audit-chain.js';
 import { auditKeys, type KnownRoot } from '../archivist/audit/audit-keys.js';
 import { auditRegistrations } from '../archivist/audit/audit-registrations.js';
+import { auditSchema } from '../archivist/audit/audit-schema.js';
 import { auditStatements } from '../archivist/audit/audit-statements.js';
 import { strayRows } from '../archivist/audit/stray-row-store.js';
 import { type Deployment, keysLog } from '../archivist/deployment.js';
@@ -66,7 +68,9 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
     const strays = await database.inTransaction('system', (tx) => strayRows(tx, publicLog, MOST_STRAYS));
     for (const { name, what } of strays) fault(name, what);
   });
+  await readable('schema', () => auditSchema(audited));
   await readable('assets', () => auditAssets(audited));
+  await readable('blobs', () => auditBlobs(audited));
   await readable('statements', () => auditStatements(audited));
   await readable('registrations', () => auditRegistrations(audited));
   await readable('payload-hash registrations', () => auditPayloadHash(audited));

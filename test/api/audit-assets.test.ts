@@ -116,4 +116,22 @@ describe('the audit of the rows by which events are found', () => {
     },
     60_000,
   );
+
+  it('finds that an asset has an older value in place of one that was given an hour later', async () => {
+    const columns = `tenant_id, asset_id, origin_tenant_id, operation, behaviour, event_attributes, principal_declared,
+      principal_accepted, timestamp_declared, timestamp_accepted, from_address`;
+    await running.asOwner(
+      `INSERT INTO archivist.asset_event (${columns}, event_id, asset_attributes, accepted_at)
+       SELECT ${columns}, gen_random_uuid(), '{"colour": "newest"}', accepted_at + interval '1 hour'
+         FROM archivist.asset_event WHERE asset_id = '${hidden}' AND operation = 'Record' LIMIT 1`,
+    );
+    const later = `archivist.asset_event WHERE asset_attributes ->> 'colour' = 'newest'`;
+    const colours = (faults: readonly string[]) => faults.filter((fault) => fault.includes('other attributes'));
+    expect(colours(await audit())).toEqual([expect.stringContaining(hidden)]);
+    await running.asOwner(
+      `UPDATE archivist.asset SET attributes = attributes || '{"colour": "newest"}' WHERE asset_id = '${hidden}'`,
+    );
+    expect(colours(await audit())).toEqual([]);
+    await running.asOwner(`DELETE FROM ${later}`);
+  }, 60_000);
 });

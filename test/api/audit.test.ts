@@ -9,6 +9,7 @@ import { UNFINISHED } from '../../src/platform/durable-file.js';
 import { commandLine } from '../support/command-line.js';
 import { faultsOfAudit } from './faults-of-audit.js';
 import { startTestService, type TestService } from './test-service.js';
+import { uploadFile } from './upload-file.js';
 
 const objects = mkdtempSync(join(tmpdir(), 'audit-'));
 const EVENTS = 11;
@@ -66,6 +67,7 @@ const KEYS: Readonly<Record<string, string>> = {
   peak_receipt: 'tenant_id, log_id, node_index',
   log: 'tenant_id, log_id',
   asset_free_event: 'tenant_id, event_id',
+  blob: 'tenant_id, blob_id',
 };
 const first = (table: string, where: string) =>
   `ctid = (SELECT ctid FROM archivist.${table} WHERE ${where} ORDER BY ${KEYS[table]} LIMIT 1)`;
@@ -192,6 +194,84 @@ describe('the audit of a database', () => {
     const faults = await audit();
     renameSync(`${seal}.aside`, seal);
     expect(faults).toEqual([expect.stringMatching(/the file of the seal of massif 0 is not its last seal/)]);
+  });
+
+  it('finds that an attached blob is gone or another one, and that the file of a blob is gone', async () => {
+    const { owner, url } = running;
+    const blob = (await uploadFile(url, owner, Uint8Array.of(1, 2, 3))).json;
+    const attached = {
+      arc_attribute_type: 'arc_attachment',
+      arc_blob_identity: blob['identity'],
+      arc_blob_hash_alg: 'SHA256',
+      arc_blob_hash_value: (blob['hash'] as { value: string }).value,
+    };
+    const attributes = { note: 'attaches', nested: { photo: attached } };
+    expect((await owner.post('/archivist/v1/events', { attributes })).status).toBe(200);
+    expect(await audit()).toEqual([]);
+    const id = String(blob['identity']).slice('blobs/'.length);
+    const row = `archivist.blob WHERE blob_id = '${id}'`;
+    const fault = /attaches a blob that is gone or has another hash/;
+    await running.asOwner(bit('blob', 'sha256', 0, `blob_id = '${id}'`));
+    expect(await audit()).toEqual([expect.stringMatching(fault)]);
+    await running.asOwner(bit('blob', 'sha256', 0, `blob_id = '${id}'`));
+    await running.asOwner(`CREATE TABLE public.aside AS SELECT * FROM ${row}`);
+    await running.asOwner(`DELETE FROM ${row}`);
+    expect(await audit()).toEqual([expect.stringMatching(fault)]);
+    await running.asOwner('INSERT INTO archivist.blob SELECT * FROM public.aside');
+    await running.asOwner('DROP TABLE public.aside');
+    const file = readdirSync(objects, { recursive: true, encoding: 'utf8' }).find((path) => path.endsWith(id))!;
+    renameSync(join(objects, file), join(objects, `${file}.aside`));
+    expect(await audit()).toEqual([expect.stringMatching(/the file of blob \S+ is not in the object store/)]);
+    renameSync(join(objects, `${file}.aside`), join(objects, file));
+    expect(await audit()).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a function has another body',
+      `CREATE OR REPLACE FUNCTION archivist.system_scope() RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS
+        $$ SELECT coalesce(current_setting('archivist.scope', true), '') = 'system' AND true $$`,
+      readFileSync(new URL('../../src/migrations/000001_tenancies.sql', import.meta.url), 'utf8')
+        .match(/CREATE FUNCTION archivist\.system_scope.*?;/s)![0]
+        .replace('CREATE', 'CREATE OR REPLACE'),
+      /function system_scope\(\): it is another one/,
+    ],
+    [
+      'a function runs with other settings',
+      'ALTER FUNCTION archivist.searched_terms(uuid, text[], text[], text[]) RESET search_path',
+      'ALTER FUNCTION archivist.searched_terms(uuid, text[], text[], text[]) SET search_path = pg_catalog, pg_temp',
+      /function searched_terms\(.*\): it is another one/,
+    ],
+    [
+      'a function was added',
+      `CREATE FUNCTION archivist.more() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
+      'DROP FUNCTION archivist.more()',
+      /function more\(\): the migrations make none/,
+    ],
+    [
+      'rows are hidden by a policy',
+      'CREATE POLICY more ON archivist.blob AS RESTRICTIVE USING (false)',
+      'DROP POLICY more ON archivist.blob',
+      /policy more of 1 tables: the migrations make none/,
+    ],
+    [
+      'row-level security is off',
+      'ALTER TABLE archivist.blob DISABLE ROW LEVEL SECURITY',
+      'ALTER TABLE archivist.blob ENABLE ROW LEVEL SECURITY',
+      /row-level security of \d+ tables/,
+    ],
+    [
+      'a trigger does not run',
+      'ALTER TABLE archivist.access_policy DISABLE TRIGGER weighed',
+      'ALTER TABLE archivist.access_policy ENABLE TRIGGER weighed',
+      /trigger weighed of access_policy: it is another one/,
+    ],
+  ])('finds that %s, and nothing once it is undone', async (_, change, undo, fault) => {
+    await running.asOwner(change);
+    const faults = await audit();
+    await running.asOwner(undo);
+    expect(faults).toContainEqual(expect.stringMatching(fault));
+    expect(await audit()).toEqual([]);
   });
 
   it('finds an event with the id of a logged event of the other kind, which is served as waiting', async () => {

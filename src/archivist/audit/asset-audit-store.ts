@@ -56,11 +56,14 @@ export async function contradictedAssets(tx: Tx, publicTenancy: string, limit: n
 /** With more events than this, an asset's attributes are not compared: one statement could not read them in its time. */
 const MOST_COMPARED_EVENTS = 10_000;
 
+/** Nobody waits for longer than this until an accepted event is stored; it is many times the time limits of a request. */
+const APPLIED_WITHIN = "interval '10 minutes'";
+
 /**
  * The next assets in the order of their keys, after the given one; fewer than the limit at the end only. An asset differs
- * if it has an attribute with a value that no event gave it, or lacks one that an event gave it. Which of several
- * values is the newest is not compared: events that were accepted at the same time may be applied in another order than
- * that of their ids.
+ * if it has an attribute with a value that no event gave it, or only one that is older than the newest one, or lacks one that
+ * an event gave it. Which of several values of ten minutes is the newest is not compared: events that were accepted at the
+ * same time may be applied in another order than that of their ids.
  */
 export function assetsWithAttributes(
   tx: Tx,
@@ -72,7 +75,10 @@ export function assetsWithAttributes(
     `SELECT a.tenant_id AS "tenantId", a.asset_id AS "assetId",
             NOT EXISTS (SELECT FROM archivist.asset_event e WHERE ${ofAsset} OFFSET ${MOST_COMPARED_EVENTS})
             AND (EXISTS (SELECT key, value FROM jsonb_each(a.attributes)
-                         EXCEPT SELECT c.key, c.value FROM archivist.asset_event e, jsonb_each(e.asset_attributes) c WHERE ${ofAsset})
+                         EXCEPT SELECT given.key, given.value
+                           FROM (SELECT c.key, c.value, e.accepted_at, max(e.accepted_at) OVER (PARTITION BY c.key) AS newest
+                                   FROM archivist.asset_event e, jsonb_each(e.asset_attributes) c WHERE ${ofAsset}) given
+                          WHERE given.accepted_at >= given.newest - ${APPLIED_WITHIN})
                  OR EXISTS (SELECT FROM archivist.asset_event e, jsonb_object_keys(e.asset_attributes) given
                              WHERE ${ofAsset} AND NOT a.attributes ? given)) AS differs
        FROM archivist.asset a

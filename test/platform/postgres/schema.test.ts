@@ -1,7 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { schemaParts } from '../../../src/archivist/audit/schema-audit-store.js';
 import { openEmbedded } from '../../../src/platform/postgres/open-embedded.js';
+import type { PooledDatabase } from '../../../src/platform/postgres/pooled-database.js';
 import { embeddedDataDir } from '../../support/engines.js';
 
 interface Column {
@@ -36,17 +38,37 @@ function paragraph([table, columns]: readonly [string, readonly Column[]]): stri
   return `  ${table}: {\n${lines.join('\n')}\n  },\n`;
 }
 
+const PARTS_HEAD = `/**
+ * What the migrations make that the database runs or enforces by itself, each with the SHA-256 of how it is made. \`npm run
+ * schema\` writes this file; the audit compares a database with it.
+ */
+// biome-ignore format: one line for each part
+export const SCHEMA_PARTS = {
+`;
+
+let folder: string;
+let database: PooledDatabase;
+beforeAll(async () => {
+  folder = join(await embeddedDataDir(), 'embedded');
+  database = await openEmbedded(folder);
+});
+afterAll(async () => {
+  await database?.close();
+  await rm(join(folder, '..'), { recursive: true, force: true });
+});
+
 it('has the columns of the migrated database in the file that types are made from', async () => {
-  const folder = join(await embeddedDataDir(), 'embedded');
-  const database = await openEmbedded(folder);
-  try {
-    const columns = await database.inTransaction('system', (tx) => tx.query<Column>(COLUMNS));
-    const tables = new Map<string, Column[]>();
-    for (const column of columns) tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
-    const text = `${HEAD}${[...tables].map(paragraph).join('')}} as const;\n`;
-    await expect(text).toMatchFileSnapshot('../../../src/platform/postgres/schema.ts');
-  } finally {
-    await database.close();
-    await rm(join(folder, '..'), { recursive: true, force: true });
-  }
+  const columns = await database.inTransaction('system', (tx) => tx.query<Column>(COLUMNS));
+  const tables = new Map<string, Column[]>();
+  for (const column of columns) tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
+  const text = `${HEAD}${[...tables].map(paragraph).join('')}} as const;\n`;
+  await expect(text).toMatchFileSnapshot('../../../src/platform/postgres/schema.ts');
+});
+
+it('has the functions and policies of the migrated database in the file that the audit compares with', async () => {
+  const parts = await database.inTransaction('system', schemaParts);
+  const lines = parts.map(({ name, digest }) => `  '${name}': '${digest}',\n`);
+  await expect(`${PARTS_HEAD}${lines.join('')}} as const;\n`).toMatchFileSnapshot(
+    '../../../src/platform/postgres/schema-parts.ts',
+  );
 });
