@@ -29,6 +29,8 @@ interface Engine {
 
 /** Timeout of commands; a receiver that depends on them must itself respond within two seconds. */
 const COMMAND_TIMEOUT_MS = 1_500;
+/** While nobody depends on them, at the start, which holds its own process up as well. */
+const FIRST_COMMANDS_TIMEOUT_MS = 10_000;
 
 /** How long a command may wait for a Redis that does not answer. */
 interface Patience {
@@ -59,11 +61,13 @@ async function connect(url: string, options: Patience, logger: Logger): Promise<
 export async function openRedisQueues(url: string, logger: Logger): Promise<QueueBackend> {
   // A worker's commands wait until Redis is back; other commands time out, so that callers are refused in time.
   const [connection, blocking] = await Promise.all([
-    connect(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS }, logger),
+    connect(url, { maxRetriesPerRequest: 1, commandTimeout: FIRST_COMMANDS_TIMEOUT_MS }, logger),
     connect(url, { maxRetriesPerRequest: null }, logger),
   ]);
   // Every queue and every worker listens to them.
   for (const each of [connection, blocking]) each.setMaxListeners(0);
+  const confirmDurable = await redisDurability(connection, logger);
+  connection.options.commandTimeout = COMMAND_TIMEOUT_MS;
   return queueBackend(
     {
       engine: 'Redis',
@@ -71,7 +75,7 @@ export async function openRedisQueues(url: string, logger: Logger): Promise<Queu
       newWorker: (name, processor, options) =>
         new Worker(name, processor, { ...options, prefix: REDIS_PREFIX, connection: blocking }),
       isReady: () => blocking.status === 'ready',
-      confirmDurable: await redisDurability(connection, logger),
+      confirmDurable,
       isFull: () => redisIsFull(connection),
       ping: async () => {
         await connection.ping();

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openRedisQueues, postgresQueues } from '../../../src/platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../../src/platform/queue/queue-backend.js';
-import { hasRedis, privateRedis } from '../../faults/private-servers.js';
+import { hasRedis, privateRedis, redisCommand } from '../../faults/private-servers.js';
 import { eventually } from '../../plugins/plugin-rig.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 import { emptyRedis } from '../../support/own-redis.js';
@@ -191,6 +191,25 @@ describe.skipIf(!hasRedis())('Redis queues whose Redis went away', () => {
       expect(done).toBe(true);
       await backend.close();
     } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe.skipIf(!hasRedis())('Redis queues whose Redis takes seconds to answer', () => {
+  it('open, and from then on give a command up that callers wait for', async () => {
+    const folder = await mkdtemp(join(inject('runFolder'), 'queue-'));
+    const redis = await privateRedis(join(folder, 'redis'));
+    const pause = (ms: number) => redisCommand(redis.url, (client) => client.call('CLIENT', 'PAUSE', ms));
+    try {
+      await pause(2_000);
+      const backend = await openRedisQueues(redis.url, silent);
+      await backend.ping();
+      await pause(60_000);
+      await expect(backend.ping()).rejects.toThrow('Command timed out');
+      await backend.close();
+    } finally {
+      await redis.close();
       await rm(folder, { recursive: true, force: true });
     }
   });
