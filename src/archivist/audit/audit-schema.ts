@@ -1,6 +1,6 @@
-import { SCHEMA_PARTS } from '../../platform/postgres/schema-parts.js';
 import type { DeploymentAudit } from './deployment-audit.js';
 import { schemaParts } from './schema-audit-store.js';
+import { SCHEMA_PARTS } from './schema-parts.js';
 
 /** Compares what the database runs by itself (functions, triggers, rules, policies) with what the migrations make. */
 export async function auditSchema({ database, fault }: DeploymentAudit): Promise<void> {

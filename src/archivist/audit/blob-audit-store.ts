@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import type { BlobAddress } from '../blobs/blob-store.js';
 
 /** The key of an event. */
-export interface EventKey {
+interface EventKey {
   readonly tenantId: string;
   readonly eventId: string;
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
 /** What the database runs or enforces by itself, and the SHA-256 of how it was made, in hexadecimal digits. */
-export interface SchemaPart {
+interface SchemaPart {
   readonly name: string;
   readonly digest: string;
 }

@@ -69,6 +69,6 @@ it('has the functions and policies of the migrated database in the file that the
   const parts = await database.inTransaction('system', schemaParts);
   const lines = parts.map(({ name, digest }) => `  '${name}': '${digest}',\n`);
   await expect(`${PARTS_HEAD}${lines.join('')}} as const;\n`).toMatchFileSnapshot(
-    '../../../src/platform/postgres/schema-parts.ts',
+    '../../../src/archivist/audit/schema-parts.ts',
   );
 });
