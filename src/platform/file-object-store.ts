@@ -1,4 +1,4 @@
-import { open, readdir, readFile, stat } from 'node:fs/promises';
+import { access, constants, open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { equalBytes } from '../core/bytes.js';
 import {
@@ -72,6 +72,7 @@ export function fileObjectStore(folder: string): ObjectStore {
         .filter((key) => key.startsWith(prefix))
         .sort();
     },
+    ping: () => access(folder, constants.R_OK | constants.W_OK | constants.X_OK),
   };
 }
 

@@ -33,5 +33,9 @@ export function markedObjectStore(store: ObjectStore, mark: () => string | undef
       await requireMark();
       return store.putStream(key, content);
     },
+    async ping() {
+      await store.ping();
+      await requireMark();
+    },
   };
 }

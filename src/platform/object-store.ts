@@ -55,4 +55,6 @@ export interface ObjectStore {
   removeUnfinished(before: Date): Promise<number>;
   /** Keys that begin with this prefix, in ascending order. */
   list(prefix: string): Promise<string[]>;
+  /** Resolves if objects can be read and written. @throws {Error} saying why not */
+  ping(): Promise<void>;
 }

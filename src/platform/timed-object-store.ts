@@ -7,19 +7,31 @@ const ANSWER_WITHIN_MS = 20_000;
 
 /**
  * An object store whose operations end within a time limit and are recorded; lists and streams, which take as long as
- * they are, are not limited. An operation that was given up may still take effect: later writes of the same object wait
- * for it, so that it never replaces newer bytes.
+ * they are, are not limited. A store that can only be read counts as failing. An operation that was given up may still
+ * take effect: later writes of the same object wait for it, so that it never replaces newer bytes.
  * @throws {TimeLimitError} from the limited methods
  */
 export function timedObjectStore(
   store: ObjectStore,
-  outside: Pick<OutsideCalls, 'record'>,
+  outside: Pick<OutsideCalls, 'report'>,
   answerWithinMs = ANSWER_WITHIN_MS,
 ): ObjectStore {
   const writing = new Map<string, Promise<unknown>>();
+  /** What failed last: a read says nothing of writes. */
+  const failing = new Set<'read' | 'write'>();
 
-  const timed = <Result>(operation: Promise<Result>): Promise<Result> =>
-    outside.record('object_store', within(answerWithinMs, operation, 'the object store does not answer in time'));
+  async function timed<Result>(kind: 'read' | 'write', operation: Promise<Result>): Promise<Result> {
+    try {
+      const result = await within(answerWithinMs, operation, 'the object store does not answer in time');
+      failing.delete(kind);
+      if (failing.size === 0) outside.report('object_store', undefined);
+      return result;
+    } catch (error) {
+      failing.add(kind);
+      outside.report('object_store', error as Error);
+      throw error;
+    }
+  }
 
   async function inTurn<Result>(key: string, write: () => Promise<Result>): Promise<Result> {
     const before = writing.get(key);
@@ -29,17 +41,18 @@ export function timedObjectStore(
       if (writing.get(key) === written) writing.delete(key);
     };
     written.then(forget, forget);
-    return timed(written);
+    return timed('write', written);
   }
 
   return {
     ...store,
-    get: (key) => timed(store.get(key)),
+    get: (key) => timed('read', store.get(key)),
     putNew: (key, bytes, staged) => inTurn(key, () => store.putNew(key, bytes, staged)),
     put: (key, bytes, staged) => inTurn(key, () => store.put(key, bytes, staged)),
-    stage: (key, bytes) => timed(store.stage(key, bytes)),
-    stageCopy: (key, staged) => timed(store.stageCopy(key, staged)),
-    open: (key, range) => timed(store.open(key, range)),
+    stage: (key, bytes) => timed('write', store.stage(key, bytes)),
+    stageCopy: (key, staged) => timed('write', store.stageCopy(key, staged)),
+    open: (key, range) => timed('read', store.open(key, range)),
     remove: (key) => inTurn(key, () => store.remove(key)),
+    ping: () => timed('write', store.ping()),
   };
 }

@@ -7,7 +7,6 @@ import { within } from '../platform/time-limit.js';
 
 const LOOK_MS = 5_000;
 const ANSWER_WITHIN_MS = 2_000;
-const PROBE_KEY = 'probe';
 
 /**
  * Asks every few seconds whether the database, the queue and the object store answer, so that an outage is known before
@@ -23,7 +22,7 @@ export function watchOutside(parts: {
 
   async function look(): Promise<void> {
     const ask = (work: Promise<unknown>) => within(ANSWER_WITHIN_MS, work, 'no answer in time');
-    const asked = [objectStore.get(PROBE_KEY)];
+    const asked = [objectStore.ping()];
     const recorded: Promise<unknown>[] = [outside.record('database', ask(database.ping()))];
     if (backend.engine === 'Redis') recorded.push(outside.record('queue', ask(backend.ping())));
     await Promise.allSettled([...asked, ...recorded]);

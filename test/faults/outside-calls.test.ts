@@ -241,4 +241,20 @@ describe('an object store that does not answer', () => {
       await rm(folder, { recursive: true, force: true });
     }
   });
+
+  it('counts as failing while nothing can be written, although reads are answered', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'object-store-'));
+    const outside = createOutsideCalls({ now: clock.now, logger: silent, failed: () => 0, changed: () => 0 });
+    const store = timedObjectStore(fileObjectStore(folder), outside);
+    const fails = () => outside.states()[0]!.failingSinceMs !== undefined;
+    await store.ping();
+    expect(fails()).toBe(false);
+    await rm(folder, { recursive: true });
+    await expect(store.ping()).rejects.toThrow();
+    expect([await store.get('massif'), fails()]).toEqual([undefined, true]);
+    await store.put('massif', new Uint8Array([1]));
+    await store.ping();
+    expect(fails()).toBe(false);
+    await rm(folder, { recursive: true });
+  });
 });

@@ -32,7 +32,7 @@ async function beforeEachSync(before: (path: string) => Promise<void>): Promise<
   return synced;
 }
 
-const outside: Parameters<typeof timedObjectStore>[1] = { record: (_, call) => call };
+const outside: Parameters<typeof timedObjectStore>[1] = { report: () => undefined };
 
 describe.each([
   ['in a folder', fileObjectStore],
