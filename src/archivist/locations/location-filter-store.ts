@@ -3,6 +3,7 @@ import { type Condition, condition } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
+import { filterConditions } from '../listing/filter-conditions.js';
 
 const ATTRIBUTES = { prefix: 'attributes.', column: 'l.attributes', indexed: {} };
 const TEXTS: Readonly<Record<string, string>> = { display_name: 'l.display_name', description: 'l.description' };
@@ -15,8 +16,8 @@ export const LOCATION_FILTERS = ['order_by', ...Object.keys(TEXTS)];
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function locationConditions(filters: Filters): Condition[] {
-  return filters.flatMap(([parameter, value]) => {
-    if (parameter === 'order_by') return [];
+  return filterConditions(filters, ([parameter, value]) => {
+    if (parameter === 'order_by') return undefined;
     if (parameter.startsWith(ATTRIBUTES.prefix)) return attributeCondition(ATTRIBUTES, parameter, value);
     const column = Object.hasOwn(TEXTS, parameter) ? TEXTS[parameter] : undefined;
     if (column === undefined) throw new ApiError('bad_request', `${parameter}: no such filter`);
