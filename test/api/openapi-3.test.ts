@@ -8,9 +8,14 @@ interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly security: readonly Record<string, unknown>[];
-  readonly parameters: readonly { name: string; schema: Record<string, unknown> }[];
+  readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
+}
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: Record<string, unknown>;
 }
 interface Document {
   readonly openapi: string;
@@ -116,6 +121,24 @@ describe('the OpenAPI 3.1 document', () => {
     expect(schemaOf('event_attributes.*')).toMatchObject({ type: 'object' });
   });
 
+  it('describes no parameter of a list, and no value of one, that the list refuses', async () => {
+    const { json } = await running.owner.post('/archivist/v2/assets', { public: true, attributes: {} });
+    const uuid = String(json['identity']).replace('assets/', '');
+    const refused: string[] = [];
+    for (const { path, method, operation } of operations()) {
+      const address = path.replace('assets/{uuid}', `assets/${uuid}`);
+      const query = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
+      if (method !== 'get' || address.includes('{') || !query.some(({ name }) => name === 'page_token')) continue;
+      const pairs = query.flatMap((parameter) => acceptedPairs(parameter, query));
+      const ask = async ([name, value]: [string, string]) => {
+        const { status, json } = await running.owner.get(`${address}?${name}=${encodeURIComponent(value)}`);
+        if (status === 400) refused.push(`${path}?${name}=${value}: ${json['description']}`);
+      };
+      await Promise.all(pairs.map(ask));
+    }
+    expect(refused).toEqual([]);
+  });
+
   it('shows examples that the service accepts', async () => {
     const shown = operations().flatMap(({ path, method, operation }) => {
       const example = operation.requestBody?.content['application/json']?.example;
@@ -131,3 +154,12 @@ describe('the OpenAPI 3.1 document', () => {
     }
   });
 });
+
+/** Queries that a list must accept for this parameter. */
+function acceptedPairs({ name, schema }: Parameter, all: readonly Parameter[]): [name: string, value: string][] {
+  if (name === 'page_token') return [[name, '']];
+  if (name === 'any') return [[name, `${all.find((each) => each.name.endsWith('.*'))!.name.replace('*', 'x')}=1`]];
+  if (schema['format'] === 'date-time') return [[name, '2026-01-31T12:00:00Z']];
+  const values = (schema['enum'] as string[] | undefined) ?? ['1'];
+  return values.map((value) => [name.replace('*', 'x'), value]);
+}

@@ -3,6 +3,7 @@ import { accessPolicySchema } from '../../iam/access/access-policy.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { timestampSchema } from '../../platform/timestamps.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { assetSchema } from '../assets/asset.js';
 import { ASSET_FILTERS, ASSET_LIST } from '../assets/asset-filter-store.js';
@@ -55,7 +56,7 @@ export function assetPolicyRoutes(deps: ReadAssetDeps & ListDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429, 500],
       params: byUuid,
-      query: z.object({ at_time: z.string().optional() }),
+      query: z.object({ at_time: timestampSchema.optional() }),
       response: pageSchema('access_policies', accessPolicySchema),
       handle: async ({ principal, params, query }) => {
         const entries = await listPoliciesOfAsset(deps, principal, params.uuid, query.at_time);

@@ -1,5 +1,6 @@
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning, NO_ROW, written } from '../../platform/listing/condition.js';
+import { TIME_ORDERS } from '../../platform/listing/list-order.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
@@ -68,6 +69,7 @@ export const ASSET_FILTERS = ['order_by', PROGRESS_FILTER, ...Object.keys(FILTER
 export const ASSET_LIST: ListDescription = {
   attributes: [ATTRIBUTES.prefix],
   values: {
+    order_by: TIME_ORDERS,
     confirmation_status: CONFIRMATION_FILTERS,
     tracked: ['TRACKED_STATUS_UNSPECIFIED', 'TRACKED', 'NOT_TRACKED', 'ANY'],
     proof_mechanism: PROOF_MECHANISM_FILTERS,

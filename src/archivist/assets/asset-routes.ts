@@ -3,6 +3,7 @@ import { ApiError } from '../../platform/errors.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { timestampSchema } from '../../platform/timestamps.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { publicUrlSchema } from '../public-url.js';
 import { type ListDeps, readByIdScope } from '../read-scope.js';
@@ -62,7 +63,7 @@ export function assetRoutes(deps: AssetDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429],
       params: byUuid,
-      query: z.object({ at_time: z.string().optional() }),
+      query: z.object({ at_time: timestampSchema.optional() }),
       response: assetSchema,
       handle: async ({ principal, params, query }) => ({
         body: await readAsset(deps, principal, params.uuid, query.at_time),

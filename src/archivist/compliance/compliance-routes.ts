@@ -35,7 +35,9 @@ export function compliancePolicyRoutes(deps: CreateCompliancePolicyDeps & ReadCo
       operationId: 'CompliancePolicies_ListCompliancePolicy',
       summary: 'List compliance policies, newest first',
       codes: [206, 400, 401, 403, 404, 429],
-      query: listQuerySchema(COMPLIANCE_POLICY_FILTERS, { values: { compliance_type: COMPLIANCE_TYPE_FILTERS } }),
+      query: listQuerySchema(COMPLIANCE_POLICY_FILTERS, {
+        values: { compliance_type: COMPLIANCE_TYPE_FILTERS, order_by: ['DEFAULT'] },
+      }),
       response: pageSchema('compliance_policies', shownPolicySchema),
       handle: async ({ principal, query, headers }) => {
         const exactTotal = wantsExactTotal(headers);
@@ -92,7 +94,7 @@ export function complianceAssetRoutes(deps: CheckComplianceDeps): Route[] {
       success: 200,
       codes: [206, 400, 401, 403, 404, 429],
       params: byUuid,
-      query: listQuerySchema(['compliant_at', 'order_by']),
+      query: listQuerySchema(['compliant_at', 'order_by'], { values: { order_by: ['DEFAULT'] } }),
       response: assetComplianceSchema,
       handle: async ({ principal, params, query }) =>
         complianceReply(await checkAssetCompliance(deps, principal, params.uuid, query)),

@@ -2,6 +2,7 @@ import { fromHex } from '../../core/bytes.js';
 import { ApiError } from '../../platform/errors.js';
 import { shownAddress } from '../../platform/keys/wallet-address.js';
 import { type Condition, condition, meaning, NO_ROW, written } from '../../platform/listing/condition.js';
+import { TIME_ORDERS } from '../../platform/listing/list-order.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
@@ -95,6 +96,7 @@ export const ASSET_EVENT_FILTERS = ['order_by', ...PROGRESS_FILTERS, ...Object.k
 export const ASSET_EVENT_LIST: ListDescription = {
   attributes: [EVENT_ATTRIBUTES.prefix, CHANGED.prefix, OF_ASSET.prefix],
   values: {
+    order_by: TIME_ORDERS,
     confirmation_status: CONFIRMATION_FILTERS,
     minimum_trust: CONFIRMATION_FILTERS,
     proof_mechanism: PROOF_MECHANISM_FILTERS,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { NAME_ORDERS } from '../../platform/listing/list-order.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
@@ -40,7 +41,7 @@ function collectionRoutes(deps: LocationDeps): Route[] {
       operationId: 'Locations_ListLocations',
       summary: 'List locations, newest first or by name',
       codes: [206, 400, 401, 403, 429],
-      query: listQuerySchema(LOCATION_FILTERS, { attributes: ['attributes.'] }),
+      query: listQuerySchema(LOCATION_FILTERS, { attributes: ['attributes.'], values: { order_by: NAME_ORDERS } }),
       response: pageSchema('locations', locationSchema),
       handle: async ({ principal, query, headers }) =>
         pageReply('locations', await listLocations(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { timestampSchema } from '../../platform/timestamps.js';
 import { uuidOrAllSchema, uuidSchema } from '../../platform/uuid-schema.js';
 import { assetSchema } from '../assets/asset.js';
 import type { ReadAssetDeps } from '../assets/read-assets.js';
@@ -37,7 +38,7 @@ function publicAssetRoutesAt(deps: ReadAssetDeps & ListDeps, base: string, suffi
       success: 200,
       codes: [304, 400, 404],
       params: z.object({ uuid: uuidSchema }),
-      query: z.object({ at_time: z.string().optional() }),
+      query: z.object({ at_time: timestampSchema.optional() }),
       response: assetSchema,
       handle: async ({ params, query, headers }) =>
         publicReply({ body: await readPublicAsset(deps, params.uuid, query.at_time) }, headers),

@@ -12,7 +12,7 @@ import {
   replay,
   type WebhookDeps,
 } from './manage-webhooks.js';
-import { createWebhookSchema, webhookDeliverySchema, webhookSchema } from './webhook.js';
+import { createWebhookSchema, DELIVERY_STATUSES, webhookDeliverySchema, webhookSchema } from './webhook.js';
 
 const WEBHOOKS = '/archivist/iam/v1/webhooks';
 
@@ -88,7 +88,7 @@ function deliveryRoutes(deps: WebhookDeps): Route[] {
       success: 200,
       codes: [206, 400, 401, 403, 404, 429],
       params: z.object({ uuid: uuidSchema }),
-      query: listQuerySchema(['status']),
+      query: listQuerySchema(['status'], { values: { status: DELIVERY_STATUSES } }),
       response: pageSchema('deliveries', webhookDeliverySchema),
       handle: async ({ principal, params, query, headers }) => {
         const request = { query, exactTotal: wantsExactTotal(headers) };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { NAME_ORDERS } from '../../platform/listing/list-order.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
@@ -42,7 +43,7 @@ function collectionRoutes(deps: AccessPolicyDeps): Route[] {
       operationId: 'AccessPolicies_ListIAMAccessPolicies',
       summary: 'List access policies, newest first or by name',
       codes: [206, 400, 401, 403, 429, 500],
-      query: listQuerySchema(ACCESS_POLICY_FILTERS),
+      query: listQuerySchema(ACCESS_POLICY_FILTERS, { values: { order_by: NAME_ORDERS } }),
       response: pageSchema('access_policies', accessPolicySchema),
       handle: async ({ principal, query, headers }) => {
         const exactTotal = wantsExactTotal(headers);

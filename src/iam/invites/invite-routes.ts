@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { NAME_ORDERS } from '../../platform/listing/list-order.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
@@ -33,7 +34,7 @@ export function inviteRoutes(
       operationId: `${name}_ListInvites`,
       summary: 'List invites that are not accepted, newest first or by address',
       codes: [206, 400, 401, 403, 429, 500],
-      query: listQuerySchema(['email', 'order_by']),
+      query: listQuerySchema(['email', 'order_by'], { values: { order_by: NAME_ORDERS } }),
       response: pageSchema('invites', inviteSchema),
       handle: async ({ principal, query, headers }) =>
         pageReply('invites', await listInvites(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),

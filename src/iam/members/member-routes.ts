@@ -6,7 +6,7 @@ import { uuidSchema } from '../../platform/uuid-schema.js';
 import type { AdministerDeps } from '../security/administer.js';
 import { activateMember, deactivateMember, setRoles } from './change-member.js';
 import { changeMemberSchema, memberSchema } from './member.js';
-import { listMembers, type ReadMemberDeps } from './read-members.js';
+import { listMembers, MEMBER_STATES, type ReadMemberDeps } from './read-members.js';
 
 const MEMBERS = '/archivist/iam/v1/members';
 const shared = { access: 'token', success: 200 } as const;
@@ -37,7 +37,7 @@ export function memberRoutes(deps: ReadMemberDeps & AdministerDeps): Route[] {
       operationId: 'Members_ListMembers',
       summary: 'List members, newest first; active ones unless member_state says otherwise',
       codes: [206, 400, 401, 403, 429],
-      query: listQuerySchema(['member_state']),
+      query: listQuerySchema(['member_state'], { values: { member_state: MEMBER_STATES } }),
       response: pageSchema('members', memberSchema).extend({ page_token: z.string() }),
       handle: async ({ principal, query, headers }) =>
         namedTwice(

@@ -21,6 +21,9 @@ const STATES: Readonly<Record<string, readonly Condition[]>> = {
   MEMBER_STATE_BOTH: [],
 };
 
+/** The values that `member_state` accepts. */
+export const MEMBER_STATES: readonly string[] = Object.keys(STATES);
+
 /** A page of the tenancy's members, newest first; active ones unless the query says otherwise. @throws {ApiError} forbidden */
 export function listMembers(
   deps: ReadMemberDeps,
@@ -62,7 +65,7 @@ function memberConditions(filters: Filters): readonly Condition[] {
   const states = filters.map(([name, value]) => {
     if (name !== 'member_state') throw new ApiError('bad_request', `${name}: no such filter`);
     const state = Object.hasOwn(STATES, value) ? STATES[value] : undefined;
-    if (!state) throw new ApiError('bad_request', `member_state: must be one of ${Object.keys(STATES).join(', ')}`);
+    if (!state) throw new ApiError('bad_request', `member_state: must be one of ${MEMBER_STATES.join(', ')}`);
     return state;
   });
   return (states.length === 0 ? [STATES['MEMBER_STATE_ACTIVE']!] : states).flat();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { NAME_ORDERS } from '../../platform/listing/list-order.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
@@ -25,7 +26,7 @@ function collectionRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
       operationId: 'Subjects_ListIAMSubjects',
       summary: 'List subjects, newest first or by name',
       codes: [206, 400, 401, 403, 429, 500],
-      query: listQuerySchema(['display_name', 'wallet_address', 'order_by']),
+      query: listQuerySchema(['display_name', 'wallet_address', 'order_by'], { values: { order_by: NAME_ORDERS } }),
       response: pageSchema('subjects', subjectSchema),
       handle: async ({ principal, query, headers }) =>
         pageReply('subjects', await listSubjects(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),

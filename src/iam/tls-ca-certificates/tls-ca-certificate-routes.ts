@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Principal } from '../../platform/http/principal.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { NAME_ORDERS } from '../../platform/listing/list-order.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
@@ -39,7 +40,7 @@ function collectionRoutes(deps: TlsCaCertificateRouteDeps): Route[] {
       operationId: 'TLSCACertificates_ListTLSCACertificates',
       summary: 'List TLS CA certificates, newest first or by name',
       codes: [206, 400, 401, 403, 429, 500],
-      query: listQuerySchema(['display_name', 'order_by']),
+      query: listQuerySchema(['display_name', 'order_by'], { values: { order_by: NAME_ORDERS } }),
       response: z.strictObject({ tlscacertificates: list, certificates: list, next_page_token: z.string() }),
       handle: ({ principal, query, headers }) => pageOf(deps, principal, query, wantsExactTotal(headers)),
     }),

@@ -63,7 +63,7 @@ export interface ListDescription {
 
 function filterMeta(name: string, values: readonly string[] | undefined): Record<string, unknown> {
   if (values) return { type: 'string', enum: [...values] };
-  if (/_(since|before)$|_at$/.test(name)) return { type: 'string', format: 'date-time' };
+  if (/^(\w+_)?(since|before|at)$/.test(name)) return { type: 'string', format: 'date-time' };
   return { type: 'string' };
 }
 

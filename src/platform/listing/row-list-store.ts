@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.js';
 import type { Tx } from '../postgres/database.js';
 import { type Condition, renderWhere } from './condition.js';
+import { NAME_ORDERS } from './list-order.js';
 import type { ListReader, ListTotal } from './list-page.js';
 import type { Filters } from './list-query.js';
 import { type Portion, readPortion } from './portion-store.js';
@@ -80,7 +81,7 @@ function nameAndIdOf(id: string): readonly [name: string, id: string] {
 /** A list without this order has already refused the filter. */
 function isByName(filters: Filters): boolean {
   const order = filters.find(([name]) => name === 'order_by')?.[1] ?? 'DEFAULT';
-  if (order !== 'DEFAULT' && order !== 'DISPLAY_NAME')
-    throw new ApiError('bad_request', 'order_by: must be one of DEFAULT, DISPLAY_NAME');
+  if (!NAME_ORDERS.includes(order))
+    throw new ApiError('bad_request', `order_by: must be one of ${NAME_ORDERS.join(', ')}`);
   return order === 'DISPLAY_NAME';
 }
