@@ -114,7 +114,7 @@ describe('guessing the secret of a client', () => {
     const told = { ...deps, lines: openLinesPerAddress('test', logger) };
     for (let count = 0; count < 30; count += 1)
       for (const address of ['192.0.2.10', '192.0.2.11'])
-        await issueToken(told, { clientId: randomUUID(), clientSecret: 'x', address });
+        await issueToken(told, { clientId: randomUUID(), clientSecrets: ['x'], address });
     for (const address of ['192.0.2.10', '192.0.2.11'])
       expect(lines.filter((line) => JSON.parse(line).security.details.address === address)).toHaveLength(10);
   });
@@ -179,7 +179,7 @@ describe.each([
     const shared = { database, keyring, clock, ids, publicUrl: running.url, logger };
     const deps = guards.map((guard) => ({ ...shared, guard, lines: openLinesPerAddress('test', logger) }));
     const answers = secrets.map(async (clientSecret, count) => {
-      const issued = await issueToken(deps[count % deps.length]!, { clientId, clientSecret, address });
+      const issued = await issueToken(deps[count % deps.length]!, { clientId, clientSecrets: [clientSecret], address });
       return issued ? 'token' : 'wrong';
     });
     return Promise.all(answers.map((answer) => answer.catch((error: { code: string }) => error.code)));

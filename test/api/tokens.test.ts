@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, exportJWK, jwtVerify, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApplication } from '../../src/iam/applications/create-application.js';
 import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { clientWith, requestToken, startTestService, type TestService } from './test-service.js';
 
@@ -48,12 +49,23 @@ describe('the token endpoint', () => {
     expect(answers[0]!.json).toEqual(answers[1]!.json);
   });
 
-  it('takes client credentials by Basic as well', async () => {
-    const other = await running.client({});
-    expect(other.token).not.toBe('undefined');
-    const wrong = `Basic ${Buffer.from(`${other.clientId}:wrong`).toString('base64')}`;
-    const refused = await requestToken(running.url, { grant_type: 'client_credentials' }, { authorization: wrong });
-    expect(refused.status).toBe(401);
+  it('takes client credentials by Basic as well, from clients that encode them as form members and from those that do not', async () => {
+    const { database, keyring, clock, ids } = running.service.parts;
+    const tenantId = String(decodeJwt(running.owner.token)['jit_tenant_id']).slice('tenant/'.length);
+    const clientSecret = 'what `openssl rand -base64` and people make: 3+7/9%41=';
+    const wanted = { tenantId, displayName: 'Bootstrapped', roles: [], clientSecret };
+    const { application } = await database.inTransaction('system', (tx) =>
+      createApplication(tx, { clock, ids, pepper: keyring.pepper }, wanted),
+    );
+    const statusOf = async (secret: string) => {
+      const authorization = `Basic ${btoa(`${application.applicationId}:${secret}`)}`;
+      return (await requestToken(running.url, { grant_type: 'client_credentials' }, { authorization })).status;
+    };
+    const encoded = new URLSearchParams({ '': clientSecret }).toString().slice(1);
+    expect(await Promise.all([clientSecret, encoded, encoded.replaceAll('+', '%20')].map(statusOf))).toEqual([
+      200, 200, 200,
+    ]);
+    expect(await statusOf('wrong')).toBe(401);
   });
 
   it.each([

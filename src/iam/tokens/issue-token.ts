@@ -41,7 +41,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Returns a token for an application that authenticates with its secret, or undefined. An unknown client costs the same
- * as a wrong secret: the same query, one keyed hash, one comparison, one counted guess.
+ * as a wrong secret: the same query, as many keyed hashes and comparisons, one counted guess.
  * @throws {ApiError} rate_limited for a client that is locked out at this address
  */
 export async function issueToken(
@@ -53,7 +53,7 @@ export async function issueToken(
   await deps.guard.admit(clientId, request.address);
   const now = deps.clock.now();
   const found = await deps.database.inTransaction('system', (tx) => findApplicationForToken(tx, clientId));
-  const offered = hashClientSecret(deps.keyring.pepper, clientId, request.clientSecret);
+  const offered = request.clientSecrets.map((secret) => hashClientSecret(deps.keyring.pepper, clientId, secret));
   const used = matchingSecret(offered, found?.credentials ?? [], now);
   // Guesses at the same time were all admitted above. Right and wrong secrets are decided alike, so that a lock-out does
   // not tell which this one is.
@@ -97,14 +97,15 @@ function tellGuess(
 
 /** Compares with every credential, so that the time reveals nothing. */
 function matchingSecret(
-  offered: Uint8Array,
+  offered: readonly Uint8Array[],
   credentials: readonly Credential[],
   nowMs: number,
 ): Credential | undefined {
   let matching: Credential | undefined;
-  if (credentials.length === 0) sameSecretHash(offered, NO_HASH);
+  const isOffered = (stored: Uint8Array) => offered.filter((each) => sameSecretHash(each, stored)).length > 0;
+  if (credentials.length === 0) isOffered(NO_HASH);
   for (const credential of credentials) {
-    const same = sameSecretHash(offered, credential.secretHmac);
+    const same = isOffered(credential.secretHmac);
     const inTime = credential.validFrom.getTime() <= nowMs && nowMs < credential.validUntil.getTime();
     if (same && inTime) matching = credential;
   }
