@@ -62,6 +62,11 @@ describe('a security event', () => {
     );
     expect(confirmed.json['confirmation_status']).toBe('CONFIRMED');
     expect((await owner.get(`${path}/receipt`)).status).toBe(200);
+    const statement = await owner.get(`${path}/signed-statement`);
+    expect([statement.status, statement.json['description']]).toEqual([
+      404,
+      expect.stringMatching(/security audit.*receipt/),
+    ]);
     expect((await colleague.get(path)).status).toBe(404);
   });
 

@@ -1,5 +1,6 @@
 import { assembleTransparentStatement } from '../../core/statement/transparent-statement.js';
 import { isTemplate } from '../../core/statement/vcon-template.js';
+import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
 import { isWaiting } from '../../ledger/intake-store.js';
 import { tenancyLog } from '../../ledger/log.js';
 import { countedKeys } from '../../ledger/log-keys.js';
@@ -38,8 +39,8 @@ export type Proof = 'receipt' | 'signed-statement' | 'transparent-statement';
 /**
  * Returns the bytes of a proof (tagged COSE_Sign1).
  * @throws {ApiError} forbidden when the caller sees only a part of the event; not_ready before the seal; not_found when
- *   the event has no statement: an asset event without a vCon template, or an asset-free event from before records were
- *   signed
+ *   the event has no statement: an asset event without a vCon template, an entry of the security audit, or an asset-free
+ *   event from before records were signed
  */
 export async function entryProof(
   tx: Tx,
@@ -80,9 +81,11 @@ export async function hasStatement(tx: Tx, deployment: Deployment, proven: Prove
   return isWaiting(tx, statementLog(deployment, isPublic(proven)), proven.event.eventId);
 }
 
-function noStatement({ kind }: ProvenEvent): string {
-  return kind === 'asset_event'
-    ? 'This event carries no vCon template (payload and subject) and no registered statement, so it has no signed statement.'
+function noStatement(proven: ProvenEvent): string {
+  if (proven.kind === 'asset_event')
+    return 'This event carries no vCon template (payload and subject) and no registered statement, so it has no signed statement.';
+  return proven.event.eventType === SECURITY_EVENT_TYPE
+    ? 'An entry of the security audit has no signed statement: its proof is its receipt.'
     : 'This event was accepted before the service signed the records of asset-free events, so it has no signed statement.';
 }
 
