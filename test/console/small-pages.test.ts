@@ -45,6 +45,21 @@ describe('a path that no resource has', () => {
   });
 });
 
+describe('a damaged link to the sign-in', () => {
+  it.each([
+    ['an invite without its token', '/console/accept-invite', 400, 'token'],
+    ['a callback of no tenancy', '/console/callback/x', 404, 'tenancy'],
+  ])('is refused by a page that leads to the sign-in: %s', async (...row) => {
+    const [, path, status, words] = row;
+    const { headers, bytes, ...answer } = await rig.running.anonymous.get(path, { accept: BROWSER });
+    expect([answer.status, headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
+    expect(headers.get('content-security-policy')).not.toContain('unsafe');
+    const page = new TextDecoder().decode(bytes);
+    expect(page).toContain(`${words}: `);
+    expect(new URL(/href="([^"]+)"/.exec(page)![1]!, `${rig.url}${path}`).pathname).toBe('/console/sign-in');
+  });
+});
+
 describe('an address that has a page, of something that does not exist', () => {
   const UNKNOWN = '/archivist/v2/publicassets/0190a8c0-0000-7000-8000-000000000bad';
 

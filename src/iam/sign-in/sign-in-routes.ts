@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
-import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { type Refusal, type Reply, type Route, route } from '../../platform/http/route.js';
 import { escaped, smallPage } from '../../platform/http/small-page.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { endSession } from '../sessions/session.js';
@@ -35,13 +35,13 @@ function signInRoute(deps: SignInDeps): Route {
     summary: 'Sign in at the identity provider of a tenancy',
     codes: [200, ...REFUSALS],
     query: z.object({ tenancy: z.string().max(300).optional(), return_to: z.string().max(4096).optional() }),
-    handle: ({ request, query }) =>
-      onPage(async () => {
-        const provider = await chooseProvider(deps, query.tenancy);
-        if (!provider) return { status: 200, ...askForTenancy(query.tenancy) };
-        const question = await askFirst(deps, request, { provider, action: 'sign-in', query });
-        return question ?? redirect(await beginSignIn(deps, provider, { returnTo: query.return_to }));
-      }),
+    refusal: asPage(NOT_SIGNED_IN),
+    handle: async ({ request, query }) => {
+      const provider = await chooseProvider(deps, query.tenancy);
+      if (!provider) return { status: 200, ...askForTenancy(query.tenancy) };
+      const question = await askFirst(deps, request, { provider, action: 'sign-in', query });
+      return question ?? redirect(await beginSignIn(deps, provider, { returnTo: query.return_to }));
+    },
   });
 }
 
@@ -53,11 +53,11 @@ function callbackRoute(deps: SignInDeps): Route {
     operationId: 'Console_Callback',
     summary: 'Where the identity provider redirects people back to',
     codes: REFUSALS,
-    handle: ({ request, headers }) =>
-      onPage(async () => {
-        const { location, cookies } = await endSignIn(deps, { search: searchOf(request) }, headers['cookie']);
-        return redirect({ location: `..${location}`, cookies });
-      }),
+    refusal: asPage(NOT_SIGNED_IN),
+    handle: async ({ request, headers }) => {
+      const { location, cookies } = await endSignIn(deps, { search: searchOf(request) }, headers['cookie']);
+      return redirect({ location: `..${location}`, cookies });
+    },
   });
 }
 
@@ -71,18 +71,11 @@ function callbackApartRoute(deps: SignInDeps): Route {
       'Where the identity provider of a tenancy redirects people back to, if it does not name itself in its answers',
     codes: REFUSALS,
     params: z.object({ tenancy: uuidSchema }),
-    handle: ({ request, headers, params: { tenancy } }) =>
-      onPage(
-        async () => {
-          const { location, cookies } = await endSignIn(
-            deps,
-            { search: searchOf(request), tenancy },
-            headers['cookie'],
-          );
-          return redirect({ location: `../..${location}`, cookies });
-        },
-        { ...NOT_SIGNED_IN, next: '<a href="../sign-in">Sign in</a>' },
-      ),
+    refusal: asPage({ ...NOT_SIGNED_IN, next: '<a href="../sign-in">Sign in</a>' }),
+    handle: async ({ request, headers, params: { tenancy } }) => {
+      const { location, cookies } = await endSignIn(deps, { search: searchOf(request), tenancy }, headers['cookie']);
+      return redirect({ location: `../..${location}`, cookies });
+    },
   });
 }
 
@@ -95,13 +88,13 @@ function acceptRoute(deps: SignInDeps): Route {
     summary: 'Accept an invite by signing in with the address that it was sent to',
     codes: [200, ...REFUSALS],
     query: z.object({ token: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'is not the token of the e-mail') }),
-    handle: ({ request, query }) =>
-      onPage(async () => {
-        const { invite, provider } = await findAcceptance(deps, query.token);
-        const question = await askFirst(deps, request, { provider, action: 'accept-invite', query });
-        const wanted = { inviteToken: query.token, loginHint: invite.email };
-        return question ?? redirect(await beginSignIn(deps, provider, wanted));
-      }),
+    refusal: asPage(NOT_SIGNED_IN),
+    handle: async ({ request, query }) => {
+      const { invite, provider } = await findAcceptance(deps, query.token);
+      const question = await askFirst(deps, request, { provider, action: 'accept-invite', query });
+      const wanted = { inviteToken: query.token, loginHint: invite.email };
+      return question ?? redirect(await beginSignIn(deps, provider, wanted));
+    },
   });
 }
 
@@ -114,13 +107,13 @@ function firstLookRoute({ firstLook }: SignInDeps): Route {
     summary: 'Sign the first Owner in, once, on the machine of the service, with the link that its start prints',
     codes: [400, 403, 404],
     query: z.object({ token: z.string().max(128) }),
-    handle: ({ request, query }) =>
-      onPage(async () => {
-        if (!firstLook) throw new ApiError('not_found', 'This service offers no first look.');
-        // Programs that preview a link must not use it up.
-        if (request.method !== 'GET') throw new ApiError('forbidden', 'Open this link in a browser.');
-        return redirect({ location: CONSOLE, cookies: [await firstLook.redeem(request, query.token)] });
-      }, NO_FIRST_LOOK),
+    refusal: asPage(NO_FIRST_LOOK),
+    handle: async ({ request, query }) => {
+      if (!firstLook) throw new ApiError('not_found', 'This service offers no first look.');
+      // Programs that preview a link must not use it up.
+      if (request.method !== 'GET') throw new ApiError('forbidden', 'Open this link in a browser.');
+      return redirect({ location: CONSOLE, cookies: [await firstLook.redeem(request, query.token)] });
+    },
   });
 }
 
@@ -134,14 +127,14 @@ function signOutRoute(deps: SignInDeps): Route {
     summary: 'End the session of this browser, or every session of the person',
     codes: [400, 403],
     query: z.object({ everywhere: z.enum(['true', 'false']).optional() }),
-    handle: ({ headers, query }) =>
-      onPage(async () => {
-        requireOwnPage(headers, deps.publicUrl);
-        const everywhere = query.everywhere === 'true';
-        deps.firstLook?.end(headers['cookie'], everywhere);
-        const ended = await endSession(deps, headers['cookie'], everywhere);
-        return redirect({ location: CONSOLE, cookies: [ended] });
-      }, NOT_SIGNED_OUT),
+    refusal: asPage(NOT_SIGNED_OUT),
+    handle: async ({ headers, query }) => {
+      requireOwnPage(headers, deps.publicUrl);
+      const everywhere = query.everywhere === 'true';
+      deps.firstLook?.end(headers['cookie'], everywhere);
+      const ended = await endSession(deps, headers['cookie'], everywhere);
+      return redirect({ location: CONSOLE, cookies: [ended] });
+    },
   });
 }
 
@@ -168,16 +161,13 @@ const NO_FIRST_LOOK: RefusalPage = {
 };
 
 /** People get a refusal as a page. */
-async function onPage(work: () => Promise<Reply>, { title, next } = NOT_SIGNED_IN): Promise<Reply> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    // Where nobody can sign in yet, a link to the sign-in leads nowhere.
-    const rest = error.code === 'conflict' ? [] : [`<p>${next}</p>`];
-    const page = pageReply(title, [`<p>${escaped(error.description)}</p>`, ...rest]);
-    return { status: error.status, ...page, headers: error.headers };
-  }
+function asPage({ title, next }: RefusalPage): Refusal {
+  return {
+    form: { contentType: 'text/html', name: 'Page', schema: { type: 'string' } },
+    tell: ({ code, description }) =>
+      // Where nobody can sign in yet, a link to the sign-in leads nowhere.
+      pageReply(title, [`<p>${escaped(description)}</p>`, ...(code === 'conflict' ? [] : [`<p>${next}</p>`])]),
+  };
 }
 
 function pageReply(title: string, parts: readonly string[]): Pick<Reply, 'bytes' | 'contentType'> {
