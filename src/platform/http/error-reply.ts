@@ -36,7 +36,7 @@ export function refusalOf(error: unknown): ApiError | undefined {
   if (isRefusedValue(error)) return new ApiError('bad_request', refusedValue(error));
   const status = (error as { status?: unknown } | null)?.status;
   if (typeof status === 'number' && status >= 400 && status < 500)
-    return new ApiError('bad_request', 'The request cannot be read.');
+    return new ApiError('bad_request', 'The path cannot be decoded: its percent-encoding must be UTF-8.');
   return undefined;
 }
 

@@ -137,13 +137,23 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, answerin
     socket.end();
     return;
   }
-  const status = UNREADABLE[error.code ?? ''] ?? '400 Bad Request';
-  const body = JSON.stringify(errorBody(new ApiError('bad_request', 'The request is not valid HTTP.')));
+  const [status, description] = UNREADABLE[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.'];
+  const body = JSON.stringify(errorBody(new ApiError('bad_request', description)));
   const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
   socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
-const UNREADABLE: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+const UNREADABLE: Readonly<Record<string, readonly [status: string, description: string]>> = {
+  HPE_INVALID_URL: [
+    '400 Bad Request',
+    'The target of the request has a character that must be percent-encoded, as UTF-8.',
+  ],
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    `The target and the headers of the request must have at most ${BOUNDS.maxHeaderSize / 1024} KiB.`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    '408 Request Timeout',
+    `The request came too slowly: its headers must arrive within ${BOUNDS.headersTimeout / 1000} seconds.`,
+  ],
 };

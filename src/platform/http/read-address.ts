@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
+import { ApiError } from '../errors.js';
 import { schemaRefusal } from './error-reply.js';
 import type { Route } from './route.js';
 
@@ -15,9 +17,19 @@ export function readParameters({ params, wrongId }: Route, request: Request): un
 
 /** The query, checked. @throws {ApiError} bad_request */
 export function readQuery({ query }: Route, request: Request): unknown {
+  // Read leniently, such a filter would find nothing, and with != everything.
+  if (query && !hasUtf8Escapes(request.url))
+    throw new ApiError('bad_request', 'query: its percent-encoding must be UTF-8');
   const read = query?.safeParse(request.query);
   if (!read || read.success) return read?.data;
   throw schemaRefusal(read.error, 'query');
+}
+
+/** True if the escaped bytes beyond ASCII are UTF-8. */
+function hasUtf8Escapes(url: string): boolean {
+  return (url.match(/(?:%[89a-f][\da-f])+/gi) ?? []).every((escaped) =>
+    isUtf8(Buffer.from(escaped.replaceAll('%', ''), 'hex')),
+  );
 }
 
 /** The segments of a wildcard, joined as they are in the path. */

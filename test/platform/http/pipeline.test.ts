@@ -345,8 +345,20 @@ except urllib.error.HTTPError as error:
     expect(await refused(query, 400, 'bad_request')).toMatch(/^q: /);
   });
 
-  it('answers a path that does not decode, and bytes that are not HTTP, with a 400', async () => {
-    await refused(await fetch(`${server.url}/things/%ff`), 400, 'bad_request');
+  it('says how a path, a query and a head must be that it cannot read', async () => {
+    const headers = { authorization: 'Bearer good' };
+    const encoding = 'its percent-encoding must be UTF-8';
+    expect(await refused(await fetch(`${server.url}/things/%ff`), 400, 'bad_request')).toContain(encoding);
+    for (const text of ['%FC', '%C3', '%C3x%BC'])
+      expect(await refused(await fetch(`${server.url}/things/1?q=${text}`, { headers }), 400, 'bad_request')).toBe(
+        `query: ${encoding}`,
+      );
+    expect((await fetch(`${server.url}/things/1?q=100%-%C3%BC`, { headers })).status).toBe(200);
+    expect(await heard('GET /things/1?q=é HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*percent-encoded/s);
+    expect(await heard(`GET /?${'x'.repeat(40_000)} HTTP/1.1\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 .*at most 32 KiB/s);
+  });
+
+  it('answers bytes that are not HTTP with a 400', async () => {
     expect(await heard('NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [\s\S]*"error":"bad_request"/);
     expect(await heard(`GET / HTTP/1.1\r\nx: ${'x'.repeat(40_000)}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 /);
     const twoLengths = 'POST /things HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\n{}  ';
