@@ -110,6 +110,9 @@ describe('the OpenAPI 3.1 document', () => {
       ['200', '201'].some((status) => responses[status] && !responses[status].content) ? [operationId] : [],
     );
     expect(silent).toEqual([]);
+    // A file has the type of what was uploaded.
+    const download = document.paths['/archivist/v1/blobs/{uuid}']!['get']!;
+    expect(Object.keys(download.responses['200']!.content!)).toEqual(['*/*']);
   });
 
   it('lists the values of a filter, and types page_size as a number', () => {

@@ -50,7 +50,7 @@ function routesOf(access: Access, form: string, name: string, deps: AttachmentDe
       params,
       wrongId: 'bad_request',
       query: downloadQuery,
-      rawResponse: 'application/octet-stream',
+      rawResponse: '*/*',
       handle: async ({ principal, params: place, query, headers }): Promise<Reply> => {
         const { blob, attachment } = await attachedTo(deps, principal, place);
         const given = attachment.fields['arc_file_name'];

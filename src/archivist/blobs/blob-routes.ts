@@ -42,7 +42,7 @@ export function blobRoutes(deps: BlobDeps): Route[] {
       params: byUuid,
       wrongId: 'bad_request',
       query: downloadQuery,
-      rawResponse: 'application/octet-stream',
+      rawResponse: '*/*',
       handle: async ({ principal, params, query, headers }) => {
         const blob = await readOwnBlob(deps, principal, params.uuid);
         return sendBlob(deps.objectStore, blob, { query, headers, fileName: params.uuid, anonymous: false });
