@@ -1,5 +1,5 @@
 /** What an events search can compare, besides trails (docs/design/interface.md#asset-free-events). */
-const SEARCH_PROPERTIES = [
+export const SEARCH_PROPERTIES = [
   'event_type',
   'origin_tenant',
   'created_by',

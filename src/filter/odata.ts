@@ -1,5 +1,11 @@
 import { FilterError, requirePlainText } from './filter-error.js';
-import { isIntegerProperty, isSearchProperty, readInteger, type SearchProperty } from './odata-property.js';
+import {
+  isIntegerProperty,
+  isSearchProperty,
+  readInteger,
+  SEARCH_PROPERTIES,
+  type SearchProperty,
+} from './odata-property.js';
 import { type OdataScanner, odataScanner, type Token } from './odata-scanner.js';
 
 export type SearchOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le';
@@ -115,7 +121,8 @@ function readProperty(parse: Parse, scope: Scope, token: Token): SearchProperty 
   if (token.text === 'trails') {
     parse.fail(token.position, "trails is a list: write trails/any(t: t eq '…')");
   }
-  if (!isSearchProperty(token.text)) parse.fail(token.position, 'no such property');
+  if (!isSearchProperty(token.text))
+    parse.fail(token.position, `no such property; expected trails/any or one of ${SEARCH_PROPERTIES.join(', ')}`);
   return token.text as SearchProperty;
 }
 

@@ -93,7 +93,7 @@ describe('a search filter', () => {
   it.each<[string, number, RegExp]>([
     ['', 0, /expected a condition/],
     ['   ', 3, /expected a condition/],
-    ["colour eq 'red'", 0, /no such property/],
+    ["colour eq 'red'", 0, /no such property; expected trails\/any or one of event_type, .*content_hash/],
     ["__proto__ eq 'red'", 0, /no such property/],
     ["ledger_entry eq 'red'", 0, /no such property/],
     ["trails eq 'a'", 0, /trails is a list/],
