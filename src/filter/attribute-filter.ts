@@ -80,7 +80,7 @@ export function parseAttributeParameter(parameter: string, value: string, syntax
 
 /**
  * The paths that a name can refer to: the literal key, then for a dotted name the nested one
- * (docs/design/interface.md#who-may-do-what-without-a-policy).
+ * (docs/design/interface.md#assets).
  */
 export function attributePaths(name: string): readonly (readonly string[])[] {
   return name.includes('.') ? [[name], name.split('.')] : [[name]];

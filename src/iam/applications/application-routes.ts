@@ -16,7 +16,6 @@ import {
 
 const APPLICATIONS = '/archivist/iam/v1/applications';
 const byUuid = z.object({ uuid: uuidSchema });
-/** The response has a secret: caches must not store it. */
 
 export interface ApplicationRouteDeps extends ApplicationDeps {
   readonly pageTokens: PageTokens;
