@@ -2,6 +2,7 @@ import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning, NO_ROW, written } from '../../platform/listing/condition.js';
 import { TIME_ORDERS } from '../../platform/listing/list-order.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
 import { CONFIRMATION_FILTERS, type EntryColumns } from '../listing/confirmation-filter-store.js';
@@ -97,7 +98,7 @@ export function assetConditions(
       return attributeCondition({ ...ATTRIBUTES, ...attributes }, parameter, value);
     if (parameter === 'order_by' || parameter === PROGRESS_FILTER) return undefined;
     const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
-    if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (!reader) throw noSuchFilter(parameter, [`${ATTRIBUTES.prefix}<name>`, ...ASSET_FILTERS]);
     return reader(value, parameter, tracking);
   });
   if (!filters.some(([parameter]) => parameter === 'tracked')) conditions.push(tracking.tracked);

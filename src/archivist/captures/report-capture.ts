@@ -7,6 +7,7 @@ import type { Ids } from '../../platform/ids.js';
 import { condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { queueNotices } from '../webhooks/queue-notices.js';
@@ -118,7 +119,7 @@ export function listCaptureReports(
     throw new ApiError('forbidden', 'Only Owners may read all reports; an application may read its own.');
   const list = `capture reports ${tenantId} ${readsAll ? '' : subject}`;
   const query = readListQuery(request.query, list, deps.pageTokens);
-  for (const [name] of query.filters) throw new ApiError('bad_request', `${name}: no such filter`);
+  for (const [name] of query.filters) throw noSuchFilter(name, []);
   const own = readsAll ? [] : [condition('c.application_id = ?', subject)];
   const conditions = [condition('c.tenant_id = ?', tenantId), ...own];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {

@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { type ListQuery, nextPageToken, readListQuery } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp, timestampOf, timestampSchema } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
@@ -95,7 +96,7 @@ function compliantAt(query: ListQuery): string | undefined {
   for (const [parameter, value] of query.filters) {
     if (parameter === 'order_by' && value === 'DEFAULT') continue;
     if (parameter === 'order_by') throw new ApiError('bad_request', 'order_by: must be DEFAULT');
-    if (parameter !== 'compliant_at') throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (parameter !== 'compliant_at') throw noSuchFilter(parameter, ['compliant_at', 'order_by']);
     if (found !== undefined) throw new ApiError('bad_request', 'compliant_at: must be given once');
     found = value;
   }

@@ -1,6 +1,7 @@
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { COMPLIANCE_TYPES } from './compliance-policy.js';
 
@@ -20,7 +21,7 @@ export function policyConditions(filters: Filters): Condition[] {
   return filters.flatMap(([parameter, value]) => {
     if (parameter === 'compliance_type') return typeCondition(value);
     if (parameter === 'order_by') return defaultOrder(value);
-    if (!Object.hasOwn(TEXTS, parameter)) throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (!Object.hasOwn(TEXTS, parameter)) throw noSuchFilter(parameter, COMPLIANCE_POLICY_FILTERS);
     requirePlain(value, parameter);
     return condition(`p.policy ->> '${TEXTS[parameter]}' = ?`, value);
   });

@@ -1,9 +1,9 @@
 import { fromHex } from '../../core/bytes.js';
-import { ApiError } from '../../platform/errors.js';
 import { shownAddress } from '../../platform/keys/wallet-address.js';
 import { type Condition, condition, meaning, NO_ROW, written } from '../../platform/listing/condition.js';
 import { TIME_ORDERS } from '../../platform/listing/list-order.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 import { PROOF_MECHANISM_FILTERS, proofMechanismCondition } from '../assets/asset-filter-store.js';
@@ -89,12 +89,14 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   ),
 };
 
+const PREFIXES = [EVENT_ATTRIBUTES.prefix, CHANGED.prefix, OF_ASSET.prefix];
+
 /** Names of the list's parameters, apart from attributes. */
 export const ASSET_EVENT_FILTERS = ['order_by', ...PROGRESS_FILTERS, ...Object.keys(FILTERS)];
 
 /** The parameters that the OpenAPI documents describe. */
 export const ASSET_EVENT_LIST: ListDescription = {
-  attributes: [EVENT_ATTRIBUTES.prefix, CHANGED.prefix, OF_ASSET.prefix],
+  attributes: PREFIXES,
   values: {
     order_by: TIME_ORDERS,
     confirmation_status: CONFIRMATION_FILTERS,
@@ -128,7 +130,7 @@ function filterCondition(
   }
   if (parameter === 'order_by' || PROGRESS_FILTERS.has(parameter)) return undefined;
   const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
-  if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
+  if (!reader) throw noSuchFilter(parameter, [...PREFIXES.map((prefix) => `${prefix}<name>`), ...ASSET_EVENT_FILTERS]);
   return reader(value, parameter);
 }
 

@@ -1,8 +1,8 @@
 import type { Visibility } from '../../iam/access/permits.js';
 import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
-import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
@@ -81,7 +81,7 @@ export function assetFreeConditions(filters: readonly (readonly [string, string]
     if (prefix !== undefined) return attributeCondition({ ...ATTRIBUTES, prefix }, parameter, value);
     if (PROGRESS.includes(parameter)) return undefined;
     const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
-    if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (!reader) throw noSuchFilter(parameter, [...PREFIXES.map((each) => `${each}<name>`), ...ASSET_FREE_FILTERS]);
     return reader(value, parameter);
   });
 }

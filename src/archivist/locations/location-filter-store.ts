@@ -1,6 +1,6 @@
-import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
 import { filterConditions } from '../listing/filter-conditions.js';
@@ -20,7 +20,7 @@ export function locationConditions(filters: Filters): Condition[] {
     if (parameter === 'order_by') return undefined;
     if (parameter.startsWith(ATTRIBUTES.prefix)) return attributeCondition(ATTRIBUTES, parameter, value);
     const column = Object.hasOwn(TEXTS, parameter) ? TEXTS[parameter] : undefined;
-    if (column === undefined) throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (column === undefined) throw noSuchFilter(parameter, [`${ATTRIBUTES.prefix}<name>`, ...LOCATION_FILTERS]);
     requirePlain(value, parameter);
     return condition(`${column} = ?`, value);
   });

@@ -1,7 +1,7 @@
 import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
-import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 
@@ -25,7 +25,7 @@ export function securityEventConditions(tenantId: string, filters: Filters): Con
         { kind: 'indexed' },
         condition(`e.created_at_ms ${TIMES[parameter]} ?`, readTimestamp(value, parameter).unixMs),
       );
-    if (!Object.hasOwn(TEXTS, parameter)) throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (!Object.hasOwn(TEXTS, parameter)) throw noSuchFilter(parameter, SECURITY_EVENT_FILTERS);
     requirePlain(value, parameter);
     return condition(`${TEXTS[parameter]} = ?`, value);
   });

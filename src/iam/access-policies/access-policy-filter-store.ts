@@ -1,6 +1,6 @@
-import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 
 const TEXTS: Readonly<Record<string, string>> = { display_name: 'p.display_name', description: 'p.description' };
@@ -16,7 +16,7 @@ export function accessPolicyConditions(filters: Filters): Condition[] {
   return filters.flatMap(([parameter, value]) => {
     if (parameter === 'order_by') return [];
     const column = Object.hasOwn(TEXTS, parameter) ? TEXTS[parameter] : undefined;
-    if (column === undefined) throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (column === undefined) throw noSuchFilter(parameter, ACCESS_POLICY_FILTERS);
     requirePlain(value, parameter);
     return condition(`${column} = ?`, value);
   });

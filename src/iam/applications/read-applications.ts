@@ -3,6 +3,7 @@ import type { Principal } from '../../platform/http/principal.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { type Filters, readListQuery } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
@@ -56,7 +57,7 @@ export function listApplications(
 
 function applicationConditions(filters: Filters): Condition[] {
   return filters.map(([parameter, value]) => {
-    if (parameter !== 'display_name') throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (parameter !== 'display_name') throw noSuchFilter(parameter, ['display_name']);
     requirePlain(value, parameter);
     return condition('a.display_name = ?', value);
   });

@@ -1,8 +1,8 @@
-import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { type Filters, readListQuery } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
@@ -55,7 +55,7 @@ export function listInvites(
 function inviteConditions(filters: Filters): Condition[] {
   return filters.flatMap(([parameter, value]) => {
     if (parameter === 'order_by') return [];
-    if (parameter !== 'email') throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (parameter !== 'email') throw noSuchFilter(parameter, ['email', 'order_by']);
     requirePlain(value, parameter);
     return condition('i.email = ?', value);
   });

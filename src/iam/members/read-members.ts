@@ -3,6 +3,7 @@ import type { Principal } from '../../platform/http/principal.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { type Filters, RESULT_LIMIT, readListQuery } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { requireManager } from '../tenancies/require-manager.js';
@@ -63,7 +64,7 @@ export async function listMemberships(
 
 function memberConditions(filters: Filters): readonly Condition[] {
   const states = filters.map(([name, value]) => {
-    if (name !== 'member_state') throw new ApiError('bad_request', `${name}: no such filter`);
+    if (name !== 'member_state') throw noSuchFilter(name, ['member_state']);
     const state = Object.hasOwn(STATES, value) ? STATES[value] : undefined;
     if (!state) throw new ApiError('bad_request', `member_state: must be one of ${MEMBER_STATES.join(', ')}`);
     return state;

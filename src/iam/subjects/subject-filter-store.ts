@@ -1,7 +1,7 @@
-import { ApiError } from '../../platform/errors.js';
 import { shownAddress } from '../../platform/keys/wallet-address.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 
 const FILTERS: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ export function subjectConditions(filters: Filters): Condition[] {
   return filters.flatMap(([parameter, value]) => {
     if (parameter === 'order_by') return [];
     const sql = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
-    if (sql === undefined) throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (sql === undefined) throw noSuchFilter(parameter, ['order_by', ...Object.keys(FILTERS)]);
     requirePlain(value, parameter);
     return condition(sql, parameter === 'wallet_address' ? shownAddress(value) : value);
   });

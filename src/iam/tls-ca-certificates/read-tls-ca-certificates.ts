@@ -1,8 +1,8 @@
-import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { type Filters, readListQuery } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
@@ -51,7 +51,7 @@ export async function listTlsCaCertificates(
 function certificateConditions(filters: Filters): Condition[] {
   return filters.flatMap(([parameter, value]) => {
     if (parameter === 'order_by') return [];
-    if (parameter !== 'display_name') throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (parameter !== 'display_name') throw noSuchFilter(parameter, ['display_name', 'order_by']);
     requirePlain(value, parameter);
     return condition('c.display_name = ?', value);
   });
