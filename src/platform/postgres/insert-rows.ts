@@ -1,3 +1,4 @@
+import { bytesArray } from './bytes-array.js';
 import { type Columns, type Table, type TypedColumn, typedColumns } from './columns.js';
 import type { SqlStatement, Tx } from './database.js';
 import { jsonRows } from './json-rows.js';
@@ -83,9 +84,8 @@ function makeStatement<T extends Table, Row extends object>(into: Columns<T, Row
     for (const { column, member } of structures) document[column] = row[member];
     return hasStructures ? JSON.stringify(document) : '';
   };
-  const texts = others.filter(({ type }) => type === 'text').map(({ member }) => member);
-  const bytes = others.filter(({ type }) => type === 'bytea').map(({ member }) => member);
-  const beside = (row: Row) => lengthOf(row, texts) + 2 * lengthOf(row, bytes);
+  const longs = others.filter(({ type }) => type === 'text' || type === 'bytea').map(({ member }) => member);
+  const beside = (row: Row) => lengthOf(row, longs);
   const arraysOf = (rows: readonly Row[]) => others.map((each) => arrayOf(each, rows));
   return {
     text: `INSERT INTO archivist.${into.table} (${names}) SELECT * FROM ${source} ${rest}`,
@@ -96,7 +96,7 @@ function makeStatement<T extends Table, Row extends object>(into: Columns<T, Row
   };
 }
 
-/** Of texts in characters, of bytes in bytes; these go in two hexadecimal digits each. */
+/** Of texts in characters, of bytes in bytes. */
 function lengthOf<Row>(row: Row, members: readonly (keyof Row)[]): number {
   let length = 0;
   for (const member of members) length += (row[member] as string | Uint8Array | null | undefined)?.length ?? 0;
@@ -105,7 +105,7 @@ function lengthOf<Row>(row: Row, members: readonly (keyof Row)[]): number {
 
 /** A column's values as the database reads them; the driver would quote and escape every id and number. */
 function arrayOf<Row>({ member, type }: TypedColumn<Row>, rows: readonly Row[]): unknown {
-  if (type === 'bytea') return rows.map((row) => row[member]);
+  if (type === 'bytea') return bytesArray(rows.map((row) => row[member] as Uint8Array | null | undefined));
   const elementOf = ELEMENTS[type] ?? String;
   let text = '{';
   for (const row of rows) {
