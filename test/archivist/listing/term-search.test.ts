@@ -195,6 +195,49 @@ describe.each(engines())('a search by term on %s', (engine) => {
     await expect(as(mine, (tx) => tx.query(text, [null]))).rejects.toMatchObject({ code: '42501' });
   });
 
+  it('finds each part of an event: the index has the term of every one, and no other', async () => {
+    const principal = (who: string) =>
+      JSON.stringify({ issuer: `i${who}`, subject: `s${who}`, display_name: `d${who}`, email: '' });
+    const asset = (changes: object) =>
+      `archivist.asset_event_terms('${MINE}', '{"a": "1", "b": ["x", {"y": "z"}]}', '${JSON.stringify(changes)}',
+         '${principal('d')}', '${principal('a')}', 'Record', 'RecordEvidence', '0x1')`;
+    const principals = ['d', 'a'].flatMap((who) => {
+      const place = who === 'd' ? 'principal_declared' : 'principal_accepted';
+      const texts = { issuer: `i${who}`, subject: `s${who}`, display_name: `d${who}`, email: '' };
+      return Object.entries(texts).map((each) => [place, ...each]);
+    });
+    const members = [
+      ['event_attributes', 'a', '1'],
+      ['event_attributes', 'b', '["x", {"y": "z"}]'],
+      ['event', 'operation', 'Record'],
+      ['event', 'behaviour', 'RecordEvidence'],
+      ['event', 'from', '0x1'],
+      ...principals,
+    ];
+    const free = `archivist.asset_free_event_terms('${MINE}', '{"a": "1"}', '["t", "u"]', 'kind', 'me')`;
+    const ofFree = [
+      ['event_attributes', 'a', '1'],
+      ...['t', 'u'].map((trail) => ['event', 'trail', trail]),
+      ['event', 'event_type', 'kind'],
+      ['event', 'created_by', 'me'],
+    ];
+    for (const [terms, places] of [
+      [asset({}), members],
+      [asset({ a: '2' }), [...members, ['asset_attributes', 'a', '2']]],
+      [free, ofFree],
+    ] as const) {
+      const [row] = await as(mine, (tx) =>
+        tx.query(
+          `SELECT ARRAY(SELECT unnest(${terms}) ORDER BY 1) AS stored,
+                  ARRAY(SELECT archivist.search_term($1, p, n, v) FROM unnest($2::text[], $3::text[], $4::text[]) AS t(p, n, v)
+                         ORDER BY 1) AS searched`,
+          [MINE, ...[0, 1, 2].map((part) => places.map((place) => place[part]))],
+        ),
+      );
+      expect(row!['stored']).toEqual(row!['searched']);
+    }
+  });
+
   it('finds nothing of a tenancy by the terms of another', async () => {
     await as(mine, async (tx) => {
       expect(await countByTerms(tx, EVENTS, [of(MINE), term(FOREIGN, 'event_attributes', 'owner')], undefined)).toBe(0);
