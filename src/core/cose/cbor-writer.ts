@@ -67,18 +67,17 @@ function compareKeys(left: Key, right: Key): number {
 }
 
 function preparedMap(map: CborMap): CborMap {
-  const entries: [Key, CborValue][] = [];
+  const written = new Map<Key, CborValue>();
+  let before: Key | undefined;
   let inOrder = true;
   for (const [key, value] of map) {
-    const entry: [Key, CborValue] = [preparedKey(key), prepared(value)];
-    const before = entries.at(-1);
-    if (before && compareKeys(before[0], entry[0]) > 0) inOrder = false;
-    entries.push(entry);
+    const name = preparedKey(key);
+    inOrder &&= before === undefined || compareKeys(before, name) < 0;
+    before = name;
+    written.set(name, prepared(value));
   }
-  const sorted = inOrder ? entries : entries.sort(([left], [right]) => compareKeys(left, right));
-  const written = new Map(sorted);
   if (written.size < map.size) throw new TypeError('a map has one key twice, as number and as bigint');
-  return written;
+  return inOrder ? written : new Map([...written].sort(([left], [right]) => compareKeys(left, right)));
 }
 
 /** The same value in the types, and in the order, that cbor-x writes deterministically. */

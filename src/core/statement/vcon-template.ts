@@ -21,17 +21,20 @@ export interface VconTemplate {
   readonly meta: ReadonlyMap<string, string>;
 }
 
-/** What a statement may say beside its payload. A fixed list, because a public log must not copy arbitrary event attributes. */
+/**
+ * What a statement may say beside its payload. A fixed list, because a public log must not copy arbitrary event attributes;
+ * in the order in which CBOR writes them, so that none has to be moved.
+ */
 export const META_ATTRIBUTES = [
-  'arc_display_type',
   'conserver_link',
-  'conserver_link_name',
-  'conserver_link_version',
-  'timestamp_declared',
   'vcon_operation',
-  'vcon_draft_version',
-  'scitt_draft_version',
+  'arc_display_type',
   JCS_DIGEST_ATTRIBUTE,
+  'timestamp_declared',
+  'vcon_draft_version',
+  'conserver_link_name',
+  'scitt_draft_version',
+  'conserver_link_version',
 ] as const;
 
 /** COSE number and digest length of a hash name such as `SHA-256`; undefined for an unknown name. */
@@ -82,16 +85,17 @@ export function readTemplate(attributes: Readonly<Record<string, unknown>>): Vco
   const required = requiredParts(attributes);
   if (!required) return undefined;
   const { payload_preimage_content_type: contentType, payload_location: location } = attributes;
-  const meta = META_ATTRIBUTES.flatMap((name) => {
+  const meta = new Map<string, string>();
+  for (const name of META_ATTRIBUTES) {
     const value = attributes[name];
-    return typeof value === 'string' ? [[name, value] as const] : [];
-  });
+    if (typeof value === 'string') meta.set(name, value);
+  }
   return {
     payload: fromHex(required.payload),
     payloadHashAlg: required.rules.alg,
     subject: required.subject,
     ...(typeof contentType === 'string' ? { preimageContentType: contentType } : {}),
     ...(typeof location === 'string' && location !== '' ? { payloadLocation: location } : {}),
-    meta: new Map(meta),
+    meta,
   };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../../../src/core/bytes.js';
 import { HashAlgorithm } from '../../../src/core/cose/algorithms.js';
-import { readTemplate } from '../../../src/core/statement/vcon-template.js';
+import { type CborMap, decodeCbor, encodeCbor } from '../../../src/core/cose/cbor.js';
+import { META_ATTRIBUTES, readTemplate } from '../../../src/core/statement/vcon-template.js';
 
 const attributes = {
   arc_display_type: 'vcon_created',
@@ -46,6 +47,12 @@ describe('the vCon template', () => {
       'timestamp_declared',
       'vcon_operation',
     ]);
+  });
+
+  it('has the meta-map in the order in which CBOR writes it', () => {
+    const { meta } = readTemplate({ ...attributes, payload_jcs_sha256: 'cd'.repeat(32) })!;
+    expect(meta.size).toBe(META_ATTRIBUTES.length);
+    expect([...meta.keys()]).toEqual([...(decodeCbor(encodeCbor(new Map(meta))) as CborMap).keys()]);
   });
 
   it('keeps the JCS digest beside the payload', () => {
