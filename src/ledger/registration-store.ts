@@ -108,9 +108,13 @@ const POLICY = table('registration_policy').columns<PolicyRow>({
   text: 'policy',
 });
 
-/** Stores policies; an existing one stays unchanged. */
+/**
+ * Stores policies; an existing one stays unchanged. Nearly always all registrations of a batch name the same one, whose
+ * text is longer than most statements.
+ */
 export function keepPolicies(policies: readonly PolicyRow[]): Iterable<SqlStatement> {
-  return insertsOf(POLICY, policies, 'ORDER BY tenant_id, digest ON CONFLICT DO NOTHING');
+  const distinct = new Map(policies.map((policy) => [`${policy.tenantId}/${toHex(policy.digest)}`, policy]));
+  return insertsOf(POLICY, [...distinct.values()], 'ORDER BY tenant_id, digest ON CONFLICT DO NOTHING');
 }
 
 export async function findPolicy(tx: Tx, tenantId: string, digest: Uint8Array): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import type { Settled, Submission } from '../../../src/archivist/accept/submissi
 import { utf8 } from '../../../src/core/bytes.js';
 import type { Quotas } from '../../../src/iam/tenancies/quotas.js';
 import { noFailpoints } from '../../../src/ledger/failpoints.js';
+import { keepPolicies } from '../../../src/ledger/registration-store.js';
 import { systemClock } from '../../../src/platform/clock.js';
 import { createIds } from '../../../src/platform/ids.js';
 import { nodeSha256 } from '../../../src/platform/node-sha256.js';
@@ -155,4 +156,10 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     expect(rows).toEqual([{ event_id: eventId, tenant_id: other }]);
     expect(assetId).toMatch(/^[0-9a-f-]{36}$/);
   });
+});
+
+it('a batch sends each registration policy once, however many statements name it', () => {
+  const policy = (tenantId: string, text: string) => ({ tenantId, text, digest: nodeSha256(utf8(text)) });
+  const inserts = [...keepPolicies([policy('a', '{}'), policy('a', '{}'), policy('b', '{}'), policy('a', '[]')])];
+  expect(inserts.map(({ values }) => values?.[0])).toEqual(['{a,b,a}']);
 });
