@@ -10,6 +10,7 @@ import { condition, meaning } from '../../../src/platform/listing/condition.js';
 import type { Scope, Tx } from '../../../src/platform/postgres/database.js';
 import { executeAll } from '../../../src/platform/postgres/execute-all.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
+import { textWithHash } from '../../support/text-with-hash.js';
 import { watchedRows } from '../../support/watched-rows.js';
 
 const MINE = '0190a8c0-0000-7000-8000-00000000000a';
@@ -244,6 +245,28 @@ describe.each(engines())('a search by term on %s', (engine) => {
       expect(await list(tx, [of(MINE), term(FOREIGN, 'event_attributes', 'owner')])).toEqual([]);
       expect(await countByTerms(tx, EVENTS, [of(MINE), term(MINE, 'event_attributes', 'owner')], undefined)).toBe(MANY);
     });
+  });
+
+  it('finds and counts all rows of a tenancy and no others, also where texts of two share a term', async () => {
+    const [terms] = await opened.asOwner(
+      `SELECT archivist.search_term($1, 'event_attributes', 'colour', 'rare')::text AS hash,
+              hashtextextended('colour' COLLATE "C", hashtextextended('event_attributes' COLLATE "C",
+                hashtextextended($2 COLLATE "C", 0)))::text AS seed`,
+      [MINE, FOREIGN],
+    );
+    const shared = textWithHash(BigInt(String(terms!['hash'])), BigInt(String(terms!['seed'])));
+    const found = (tx: Tx, tenantId: string, text: string, most: number) =>
+      tx.query(
+        `SELECT archivist.find_asset_events($1, '{event_attributes}', '{colour}', ARRAY[$2], NULL, true, 3) AS ids,
+                archivist.count_asset_events($1, '{event_attributes}', '{colour}', ARRAY[$2], $3) AS total`,
+        [tenantId, text, most],
+      );
+    await as({ read: [FOREIGN], write: [FOREIGN] }, async (tx) => {
+      await executeAll(tx, insertAssetEvents([event(FOREIGN, 9500, { colour: shared })]));
+      expect(await found(tx, FOREIGN, shared, 1)).toEqual([{ ids: [eventId(9500, FOREIGN)], total: 1n }]);
+    });
+    const newest = [2007, 1907, 1807].map((number) => eventId(number, MINE));
+    expect(await as(mine, (tx) => found(tx, MINE, 'rare', 21))).toEqual([{ ids: newest, total: 21n }]);
   });
 
   it('takes its arguments for values, whatever stands in them', async () => {
