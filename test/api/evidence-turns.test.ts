@@ -3,12 +3,12 @@ import { type HeldLock, holdLock } from '../support/hold-lock.js';
 import { serverUrl } from '../support/prerequisites.js';
 import { type Client, startTestService, type TestService, until } from './test-service.js';
 
-const BUNDLES = 24;
+const REQUESTS = 24;
 const OF_CALLER = 2;
 /** Rounds of logs of the service's own, in which the event or the test before is still being worked on. */
 const OF_SERVICE = 3;
 
-describe.skipIf(!serverUrl)('evidence bundles that one caller requests at the same time', () => {
+describe.skipIf(!serverUrl)('long reads that one caller requests at the same time', () => {
   let running: TestService;
   let elsewhere: Client;
   let event: string;
@@ -29,22 +29,30 @@ describe.skipIf(!serverUrl)('evidence bundles that one caller requests at the sa
   });
   afterAll(() => running?.close());
 
+  const all = { 'x-request-total-count': 'true' };
   it.each([
-    ['without a token', () => running.anonymous, 'public'],
-    ['with a token', () => running.owner, ''],
+    ['bundles without a token', 'node_page', () => running.anonymous.get(`/archivist/v2/public${event}/evidence`)],
+    ['bundles with a token', 'node_page', () => running.owner.get(`/archivist/v2/${event}/evidence`)],
+    ['searches', 'asset_free_event', () => running.owner.post('/archivist/v1/events/search', { filter: '' })],
+    ['exact totals', 'location', () => running.owner.get('/archivist/v2/locations', all)],
+    [
+      'exact totals without a token',
+      'chain_transaction',
+      () => running.anonymous.get(`/archivist/v2/publicassets/-/events?transaction_id=0x${'0'.repeat(64)}`, all),
+    ],
   ] as const)(
-    '%s: two are gathered, so another tenancy is answered meanwhile, and the others follow',
-    async (_, caller, form) => {
+    '%s: two are read, so another tenancy is answered meanwhile, and the others follow',
+    async (_, table, ask) => {
       let lock: HeldLock | undefined;
       try {
-        lock = await holdLock(running.environment['DATABASE_URL']!, 'LOCK TABLE archivist.node_page');
-        const bundles = Array.from({ length: BUNDLES }, () => caller().get(`/archivist/v2/${form}${event}/evidence`));
+        lock = await holdLock(running.environment['DATABASE_URL']!, `LOCK TABLE archivist.${table}`);
+        const asked = Array.from({ length: REQUESTS }, ask);
         await expect.poll(lock.waiting, { timeout: 20_000 }).toBeGreaterThanOrEqual(OF_CALLER);
         expect((await elsewhere.get('/archivist/iam/v1/applications')).status).toBe(200);
         expect(await lock.waiting()).toBeLessThanOrEqual(OF_CALLER + OF_SERVICE);
         await lock.release();
-        const statuses = (await Promise.all(bundles)).map(({ status }) => status);
-        expect(statuses).toEqual(Array(BUNDLES).fill(200));
+        const statuses = (await Promise.all(asked)).map(({ status }) => status);
+        expect(statuses).toEqual(Array(REQUESTS).fill(200));
       } finally {
         await lock?.release();
       }

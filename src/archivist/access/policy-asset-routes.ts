@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { accessPolicySchema } from '../../iam/access/access-policy.js';
+import { wantsExactTotal } from '../../platform/http/exact-total.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema } from '../../platform/listing/page-reply.js';
 import { timestampSchema } from '../../platform/timestamps.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { assetSchema } from '../assets/asset.js';

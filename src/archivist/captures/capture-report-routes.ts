@@ -1,6 +1,7 @@
+import { wantsExactTotal } from '../../platform/http/exact-total.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema } from '../../platform/listing/page-reply.js';
 import { captureReportBodySchema, captureReportSchema } from './capture-report.js';
 import { type CaptureReportDeps, listCaptureReports, reportCapture } from './report-capture.js';
 

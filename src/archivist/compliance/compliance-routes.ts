@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { wantsExactTotal } from '../../platform/http/exact-total.js';
 import { listReply } from '../../platform/http/list-response.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema, RESULT_LIMIT } from '../../platform/listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import {
   type AssetCompliance,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
+import { wantsExactTotal } from '../../platform/http/exact-total.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema } from '../../platform/listing/page-reply.js';
 import { uuidOrAllSchema, uuidSchema } from '../../platform/uuid-schema.js';
 import { requireAsset } from '../assets/read-assets.js';
 import { publicUrlSchema } from '../public-url.js';

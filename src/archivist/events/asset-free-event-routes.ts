@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { wantsExactTotal } from '../../platform/http/exact-total.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import type { ListDeps } from '../read-scope.js';
 import { assetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
@@ -41,6 +42,8 @@ export function assetFreeEventRoutes(deps: ListDeps): Route[] {
       codes: [400, 401, 403, 413, 429],
       body: searchSchema,
       bodyLimit: MAX_ASSET_FREE_BODY,
+      // Its total is exact, and filters that no index answers read every event.
+      longRead: true,
       response: searchResultSchema,
       handle: async ({ principal, body }) => {
         const { events, total } = await searchAssetFreeEvents(deps, principal, body);

@@ -1,6 +1,7 @@
+import { wantsExactTotal } from '../../platform/http/exact-total.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema } from '../../platform/listing/page-reply.js';
 import { assetFreeEventSchema } from '../events/asset-free-event.js';
 import { type ListSecurityEventsDeps, listSecurityEvents } from './list-security-events.js';
 import { SECURITY_EVENT_FILTERS } from './security-event-filter-store.js';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { wantsExactTotal } from '../../platform/http/exact-total.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import {
   createWebhook,

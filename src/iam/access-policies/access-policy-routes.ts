@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { wantsExactTotal } from '../../platform/http/exact-total.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { NAME_ORDERS } from '../../platform/listing/list-order.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema } from '../../platform/listing/page-reply.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { accessPolicySchema, changeAccessPolicySchema, createAccessPolicySchema } from '../access/access-policy.js';

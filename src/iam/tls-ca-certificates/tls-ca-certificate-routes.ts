@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { wantsExactTotal } from '../../platform/http/exact-total.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { NAME_ORDERS } from '../../platform/listing/list-order.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply } from '../../platform/listing/page-reply.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { listTlsCaCertificates, readTlsCaCertificate } from './read-tls-ca-certificates.js';

@@ -9,9 +9,9 @@ const WAIT_MS = 20_000;
 const RETRY_SECONDS = 2;
 
 /**
- * Room for requests that make many reads in one transaction. The database has ten connections, or the embedded engine
- * one, and gives them away in order of arrival: a few such requests of one caller would hold up everybody else. A
- * request that waits for longer than 20 seconds is refused as unavailable.
+ * Room for requests that make many reads in one transaction, or count all that a search means. The database has ten
+ * connections, or the embedded engine one, and gives them away in order of arrival: a few such requests of one caller
+ * would hold up everybody else. A request that waits for longer than 20 seconds is refused as unavailable.
  */
 export function createLongReadRoom(): SharedRoom {
   return createSharedRoom({
@@ -25,4 +25,8 @@ export function createLongReadRoom(): SharedRoom {
 }
 
 const noRoom = () =>
-  retryLater('unavailable', 'Too much evidence is being gathered at this moment; try again shortly.', RETRY_SECONDS);
+  retryLater(
+    'unavailable',
+    'Too much evidence is being gathered, and too much counted, at this moment; try again shortly.',
+    RETRY_SECONDS,
+  );

@@ -9,6 +9,7 @@ import { clientGone } from './client-gone.js';
 import { crossOriginHeaders, OPEN_HEADERS, preflightHeaders } from './cross-origin.js';
 import { type DownloadBudget, withinBudget } from './download-budget.js';
 import { refusalOf } from './error-reply.js';
+import { wantsExactTotal } from './exact-total.js';
 import { MASK, maskedBody } from './field-mask.js';
 import { createLongReadRoom } from './long-read-room.js';
 import { networkOf } from './network-address.js';
@@ -200,7 +201,8 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
   const reader = { caller: callerOf(context), tenancy: principal?.tenantId };
   if (isPaged(route)) held(await deps.pages.hold(reader, clientGone(request)));
   const handle = async (): Promise<Reply> => {
-    const turn = route.longRead ? await deps.longReads.hold(reader, clientGone(request)) : undefined;
+    const isLong = route.longRead || (isPaged(route) && wantsExactTotal(context.headers));
+    const turn = isLong ? await deps.longReads.hold(reader, clientGone(request)) : undefined;
     try {
       return await route.handle(context);
     } finally {

@@ -118,7 +118,10 @@ interface RouteDefinition<
   readonly weight?: (body: z.output<Body>, rawBody: Uint8Array, headers: SentHeaders) => number;
   /** Counted in the caller's download budget: as the bytes of the response, and as no fewer than this, also if refused. */
   readonly leastCost?: number;
-  /** Makes many reads in one transaction: few such requests of one caller run at once, and others wait (long-read-room.ts). */
+  /**
+   * May read for long in one transaction: few such requests of one caller run at once, and others wait (long-read-room.ts).
+   * A list may, too, if the request wants its exact total.
+   */
   readonly longRead?: true;
   readonly response?: z.ZodType;
   /**

@@ -20,8 +20,3 @@ export function pageReply(key: string, page: Page<Record<string, unknown>>): Rep
     limit: RESULT_LIMIT,
   });
 }
-
-/** True if the caller wants the exact number of entries, however long counting takes. */
-export function wantsExactTotal(headers: Readonly<Record<string, string | undefined>>): boolean {
-  return headers['x-request-total-count']?.toLowerCase() === 'true';
-}
