@@ -13,6 +13,8 @@ export interface SampleCertificate {
   readonly keyId: Uint8Array;
 }
 
+type KeyPair = ReturnType<typeof newKeyPair>;
+
 export interface CertificateParts {
   /** The common name. */
   readonly subject?: string;
@@ -34,8 +36,8 @@ export interface CertificateParts {
   readonly version?: 1 | 3;
   /** SHA-256 when absent. */
   readonly hash?: 'sha1' | 'sha256';
-  /** A new RSA key of so many bits, or a key of this curve, instead of P-256. */
-  readonly key?: number | string;
+  /** A new RSA key of so many bits, a key of this curve, or this one, instead of P-256. */
+  readonly key?: number | string | KeyPair;
   /** Subject and authority key identifiers, which a strict reader asks for. */
   readonly identifiers?: boolean;
   /** The subject as DER. */
@@ -112,7 +114,8 @@ function extensions(parts: CertificateParts, keyId: Uint8Array): Uint8Array[] {
 
 let serial = 0;
 
-function newKeys(key: number | string = 'P-256') {
+function newKeys(key: number | string | KeyPair = 'P-256') {
+  if (typeof key === 'object') return key;
   return typeof key === 'number' ? newKeyPair({ type: 'rsa', bits: key }) : newKeyPair({ type: 'ec', curve: key });
 }
 

@@ -30,14 +30,18 @@ function assertProfile(certificate: Certificate): void {
 }
 
 /**
- * Checks that a certificate may issue others.
+ * Checks that a certificate may issue others, and that checks under its key are cheap and mean something.
  * @throws {CertificateUnusable}
  */
-export function assertAuthority({ version, extensions }: Certificate): void {
+export function assertAuthority({ version, extensions, hasAcceptedKey }: Certificate): void {
   const { basicConstraints, keyUsage } = extensions;
   const mayCertify =
     version === 3 && basicConstraints?.isAuthority && (keyUsage?.has(KeyUsage.certificateSign) ?? true);
   if (!mayCertify) throw new CertificateUnusable('it may not certify others');
+  if (!hasAcceptedKey)
+    throw new CertificateUnusable(
+      'it must have an RSA key of 2048 to 8192 bits with an exponent below 2^32, or one of a common curve',
+    );
 }
 
 function isFor({ extensions: { purposes } }: Certificate, purpose: Purpose): boolean {
@@ -116,8 +120,8 @@ export function assertPath(path: readonly Certificate[], purpose: Purpose, atMs:
   for (const [depth, certificate] of path.entries()) {
     if (atMs < certificate.notBeforeMs || atMs >= certificate.notAfterMs)
       throw new CertificateUnusable('a certificate of the chain is not valid at this time');
-    if (!certificate.hasStrongKey)
-      throw new CertificateUnusable('a certificate of the chain has a key that is too weak');
+    if (!certificate.hasAcceptedKey)
+      throw new CertificateUnusable('a certificate of the chain has a key of a kind or size that is not accepted');
     if (depth === 0) assertSubscriber(certificate, purpose);
     else assertIssuer(certificate, path.slice(1, depth), purpose);
     assertProfile(certificate);

@@ -4,7 +4,7 @@ import { type CertificateExtensions, readExtensions } from './certificate-extens
 import { CertificateUnusable } from './certificate-unusable.js';
 import { contextTag, type DerElement, inside, readDer, sequence, smallInteger } from './der.js';
 import { type DistinguishedName, isSameName, readName } from './distinguished-name.js';
-import { isStrongKey, isStrongSignature } from './strength.js';
+import { isAcceptedKey, isStrongSignature } from './strength.js';
 
 /** A certificate with the fields that path validation needs (RFC 5280). */
 export interface Certificate {
@@ -17,7 +17,8 @@ export interface Certificate {
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
   readonly extensions: CertificateExtensions;
-  readonly hasStrongKey: boolean;
+  /** The kind and size of its key are accepted. */
+  readonly hasAcceptedKey: boolean;
   /** Its own signature uses a hash without known collisions. */
   readonly hasStrongSignature: boolean;
 }
@@ -65,7 +66,7 @@ function describe(x509: X509Certificate): Certificate {
     notBeforeMs,
     notAfterMs,
     extensions: readExtensions(extensions && inside(extensions)[0]),
-    hasStrongKey: isStrongKey(x509.publicKey, publicKey),
+    hasAcceptedKey: isAcceptedKey(x509.publicKey, publicKey),
     hasStrongSignature: isStrongSignature(algorithm),
   };
 }

@@ -2,8 +2,11 @@ import type { KeyObject } from 'node:crypto';
 import { ObjectIdentifier } from 'asn1js';
 import { contextTag, type DerElement, inside, objectIdentifier, sequence } from './der.js';
 
-/** OpenSSL's level 2: 112 bits, which no signature over SHA-1 has. */
-const MIN_RSA_BITS = 2048;
+/**
+ * The least is OpenSSL's level 2: 112 bits, which no signature over SHA-1 has. Larger keys and huge exponents make each
+ * check slow: one of 3072 bits with an exponent as long takes 90 times as long.
+ */
+const RSA = { leastBits: 2048, mostBits: 8192, mostExponent: 2n ** 32n } as const;
 const CURVES = ['prime256v1', 'secp384r1', 'secp521r1', 'secp256k1'];
 const EDWARDS = ['ed25519', 'ed448'];
 
@@ -18,10 +21,13 @@ const SIGNATURES = [
 ];
 const SHA2 = [1, 2, 3].map((arc) => `2.16.840.1.101.3.4.2.${arc}`);
 
-/** Whether the kind and size of the key are still trusted for signatures; a curve must be a named one. */
-export function isStrongKey(key: KeyObject, publicKeyInfo: DerElement | undefined): boolean {
+/** Whether the kind and size of the key are accepted for signatures; a curve must be a named one. */
+export function isAcceptedKey(key: KeyObject, publicKeyInfo: DerElement | undefined): boolean {
   const { asymmetricKeyType: kind = '', asymmetricKeyDetails: details } = key;
-  if (kind === 'rsa' || kind === 'rsa-pss') return (details?.modulusLength ?? 0) >= MIN_RSA_BITS;
+  if (kind === 'rsa' || kind === 'rsa-pss') {
+    const { modulusLength: bits = 0, publicExponent: exponent = RSA.mostExponent } = details ?? {};
+    return bits >= RSA.leastBits && bits <= RSA.mostBits && exponent < RSA.mostExponent;
+  }
   if (kind !== 'ec') return EDWARDS.includes(kind);
   const [algorithm, parameters] = sequence(sequence(publicKeyInfo)[0]);
   const isNamed = objectIdentifier(algorithm) === EC_KEY && parameters instanceof ObjectIdentifier;

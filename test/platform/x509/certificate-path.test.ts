@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { createPublicKey } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
 import { readCertificate } from '../../../src/platform/x509/certificate.js';
-import { assertPath } from '../../../src/platform/x509/certificate-path.js';
+import { assertAuthority, assertPath } from '../../../src/platform/x509/certificate-path.js';
 import { CertificateUnusable } from '../../../src/platform/x509/certificate-unusable.js';
 import { type Purpose, TLS_CLIENT } from '../../../src/platform/x509/purpose.js';
 import { STATEMENT_SIGNER } from '../../../src/scitt/statement-signer.js';
@@ -233,6 +235,13 @@ const AGREED: readonly Row[] = [
   ['critical policies', altered({ leaf: { more: [extension(32, true, sequence(sequence(oid('2a03'))))] } })],
 ];
 
+/** An RSA key whose exponent is as long as its modulus. */
+function slowKey() {
+  const pair = newKeyPair({ type: 'rsa', bits: 2048 });
+  const jwk = { ...pair.publicKey.export({ format: 'jwk' }), e: Buffer.alloc(256, 0x55).toString('base64url') };
+  return { ...pair, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) };
+}
+
 /** Where ours is stricter: what OpenSSL accepts and why we do not. */
 const STRICTER: readonly (readonly [...Row, reason: string])[] = [
   [
@@ -254,6 +263,11 @@ const STRICTER: readonly (readonly [...Row, reason: string])[] = [
     'a URI with characters that readers differ in',
     constrained([uri('.example.com')], [], uri('https://evil.org#.example.com')),
     'its host is evil.org',
+  ],
+  [
+    'an RSA key with a huge exponent',
+    (made) => altered({ leaf: { key: slowKey() } })(made),
+    'each check of a signature under it takes milliseconds',
   ],
   [
     'critical distribution points of revocation lists',
@@ -388,6 +402,11 @@ describe('the reader of certificates', () => {
     ['critical as a Boolean that is neither true nor false', critical(1)],
   ])('refuses %s', (_row, bytes) => {
     expect(() => readCertificate(bytes)).toThrow(CertificateUnusable);
+  });
+
+  it('takes no authority whose signatures are slow to check', () => {
+    expect(() => assertAuthority(readCertificate(genuine.der))).not.toThrow();
+    expect(() => assertAuthority(readCertificate(root({ key: slowKey() }).der))).toThrow('an exponent below 2^32');
   });
 
   it('reads one in DER and in PEM alike', () => {
