@@ -82,9 +82,7 @@ export function readListQuery(query: Readonly<Record<string, unknown>>, list: st
   if (filters.length > 0 && JSON.stringify(filters) !== JSON.stringify(page.filters)) {
     throw otherList();
   }
-  // A token of an earlier version has no size.
-  const pageSize = asked ?? page.pageSize ?? DEFAULT_PAGE_SIZE;
-  return { filters: page.filters, pageSize, after: page.after };
+  return { filters: page.filters, pageSize: asked ?? page.pageSize, after: page.after };
 }
 
 /** The token of the page that follows this id. */
@@ -95,7 +93,7 @@ export function nextPageToken(list: string, query: ListQuery, lastId: string, to
 interface SealedPage {
   readonly list: string;
   readonly filters: Filters;
-  readonly pageSize?: number;
+  readonly pageSize: number;
   readonly after: string;
 }
 
