@@ -7,18 +7,20 @@ const REQUESTS = 24;
 const OF_CALLER = 2;
 /** Rounds of logs of the service's own, in which the event or the test before is still being worked on. */
 const OF_SERVICE = 3;
+const LATE = '2999-01-01T00:00:00Z';
 
 describe.skipIf(!serverUrl)('long reads that one caller requests at the same time', () => {
   let running: TestService;
   let elsewhere: Client;
+  let asset: string;
   let event: string;
   beforeAll(async () => {
     running = await startTestService();
     elsewhere = await running.client({ roles: ['OWNER'], otherTenancy: true });
     const { owner, anonymous } = running;
-    const asset = await owner.post('/archivist/v2/assets', { attributes: {}, public: true });
+    asset = String((await owner.post('/archivist/v2/assets', { attributes: {}, public: true })).json['identity']);
     const record = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: {} };
-    const made = await owner.post(`/archivist/v2/${asset.json['identity']}/events`, record);
+    const made = await owner.post(`/archivist/v2/${asset}/events`, record);
     event = String(made.json['identity']);
     const ready = await until(
       () => anonymous.get(`/archivist/v2/public${event}/evidence`),
@@ -34,6 +36,13 @@ describe.skipIf(!serverUrl)('long reads that one caller requests at the same tim
     ['bundles without a token', 'node_page', () => running.anonymous.get(`/archivist/v2/public${event}/evidence`)],
     ['bundles with a token', 'node_page', () => running.owner.get(`/archivist/v2/${event}/evidence`)],
     ['searches', 'asset_free_event', () => running.owner.post('/archivist/v1/events/search', { filter: '' })],
+    ['past states', 'asset_event', () => running.owner.get(`/archivist/v2/${asset}?at_time=${LATE}`)],
+    [
+      'past states without a token',
+      'asset_event',
+      () => running.anonymous.get(`/archivist/v2/public${asset}?at_time=${LATE}`),
+    ],
+    ['verdicts on compliance', 'compliance_policy', () => running.owner.get(`/archivist/v1/compliance/${asset}`)],
     ['exact totals', 'location', () => running.owner.get('/archivist/v2/locations', all)],
     [
       'exact totals without a token',

@@ -58,6 +58,7 @@ export function assetPolicyRoutes(deps: ReadAssetDeps & ListDeps): Route[] {
       codes: [400, 401, 403, 404, 429, 500],
       params: byUuid,
       query: z.object({ at_time: timestampSchema.optional() }),
+      longRead: ({ at_time: atTime }) => atTime !== undefined,
       response: pageSchema('access_policies', accessPolicySchema),
       handle: async ({ principal, params, query }) => {
         const entries = await listPoliciesOfAsset(deps, principal, params.uuid, query.at_time);

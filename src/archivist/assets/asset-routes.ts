@@ -65,6 +65,7 @@ export function assetRoutes(deps: AssetDeps): Route[] {
       codes: [400, 401, 403, 404, 429],
       params: byUuid,
       query: z.object({ at_time: timestampSchema.optional() }),
+      longRead: ({ at_time: atTime }) => atTime !== undefined,
       response: assetSchema,
       handle: async ({ principal, params, query }) => ({
         body: await readAsset(deps, principal, params.uuid, query.at_time),

@@ -96,6 +96,7 @@ export function complianceAssetRoutes(deps: CheckComplianceDeps): Route[] {
       codes: [206, 400, 401, 403, 404, 429],
       params: byUuid,
       query: listQuerySchema(['compliant_at', 'order_by'], { values: { order_by: ['DEFAULT'] } }),
+      longRead: true,
       response: assetComplianceSchema,
       handle: async ({ principal, params, query }) =>
         complianceReply(await checkAssetCompliance(deps, principal, params.uuid, query)),

@@ -40,6 +40,7 @@ function publicAssetRoutesAt(deps: ReadAssetDeps & ListDeps, base: string, suffi
       codes: [304, 400, 404],
       params: z.object({ uuid: uuidSchema }),
       query: z.object({ at_time: timestampSchema.optional() }),
+      longRead: ({ at_time: atTime }) => atTime !== undefined,
       response: assetSchema,
       handle: async ({ params, query, headers }) =>
         publicReply({ body: await readPublicAsset(deps, params.uuid, query.at_time) }, headers),

@@ -201,8 +201,7 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
   const reader = { caller: callerOf(context), tenancy: principal?.tenantId };
   if (isPaged(route)) held(await deps.pages.hold(reader, clientGone(request)));
   const handle = async (): Promise<Reply> => {
-    const isLong = route.longRead || (isPaged(route) && wantsExactTotal(context.headers));
-    const turn = isLong ? await deps.longReads.hold(reader, clientGone(request)) : undefined;
+    const turn = isLong(route, context) ? await deps.longReads.hold(reader, clientGone(request)) : undefined;
     try {
       return await route.handle(context);
     } finally {
@@ -218,6 +217,13 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
 /** Lists are answered in pages, of megabytes if their entries are large. */
 function isPaged({ response }: Route): boolean {
   return response instanceof z.ZodObject && 'next_page_token' in response.shape;
+}
+
+/** May read for long: by what it is, or by what this request wants of it. */
+function isLong(route: Route, { query, headers }: RequestContext<unknown, unknown, unknown, unknown>): boolean {
+  const { longRead = false } = route;
+  const asked = typeof longRead === 'function' ? longRead(query) : longRead;
+  return asked || (isPaged(route) && wantsExactTotal(headers));
 }
 
 interface Caller {

@@ -122,7 +122,7 @@ interface RouteDefinition<
    * May read for long in one transaction: few such requests of one caller run at once, and others wait (long-read-room.ts).
    * A list may, too, if the request wants its exact total.
    */
-  readonly longRead?: true;
+  readonly longRead?: true | ((query: z.output<Query>) => boolean);
   readonly response?: z.ZodType;
   /**
    * Content types of a response that is not only JSON; the first of several is the usual one. `response` is its JSON.
