@@ -155,6 +155,8 @@ function tileRoute(deps: TlogDeps): Route {
     summary: 'Get a tile of hashes, or (under entries/) an entry bundle of the public log or keys log',
     codes: [404],
     params: z.object({ log: z.string(), tile: z.string() }),
+    // A bundle of 256 entries of 64 KiB has 16 MiB.
+    large: true,
     rawResponse: 'application/octet-stream',
     handle: async ({ params }) => {
       const log = followed(deps, params.log);

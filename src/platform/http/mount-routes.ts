@@ -199,7 +199,7 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
   const weight = route.weight?.(context.body, rawBody, context.headers) ?? 1;
   if (principal && weight > 1 && deps.admit) tell(await deps.admit(principal, weight - 1));
   const reader = { caller: callerOf(context), tenancy: principal?.tenantId };
-  if (isPaged(route)) held(await deps.pages.hold(reader, clientGone(request)));
+  if (isPaged(route) || route.large) held(await deps.pages.hold(reader, clientGone(request)));
   const handle = async (): Promise<Reply> => {
     const turn = isLong(route, context) ? await deps.longReads.hold(reader, clientGone(request)) : undefined;
     try {

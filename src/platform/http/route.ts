@@ -123,6 +123,8 @@ interface RouteDefinition<
    * A list may, too, if the request wants its exact total.
    */
   readonly longRead?: true | ((query: z.output<Query>) => boolean);
+  /** Its response can have megabytes and is in memory until it is sent: it takes room among the pages (page-room.ts). */
+  readonly large?: true;
   readonly response?: z.ZodType;
   /**
    * Content types of a response that is not only JSON; the first of several is the usual one. `response` is its JSON.

@@ -127,7 +127,7 @@ describe.each([
   ['public', OWN],
   ['token', TENANCY],
 ] as const)('the pipeline, for routes that are %s,', (access, room) => {
-  it('reads no more pages for one address or tenancy at once than there is room for, and counts nothing else', async () => {
+  it('reads no more pages and large responses for one address or tenancy at once than there is room for, and counts nothing else', async () => {
     const REQUESTS = 40;
     let subjects = 0;
     let [reading, most, others] = [0, 0, 0];
@@ -137,19 +137,16 @@ describe.each([
     });
     const shared = { method: 'GET', access, success: 200, codes: [], summary: 'x' } as const;
     const entries = Array.from({ length: 20 }, (_, number) => ({ number, text: 'x'.repeat(100_000) }));
-    const list = route({
-      ...shared,
-      path: '/list',
-      operationId: 'List',
-      response: pageSchema('entries', z.unknown()),
-      handle: async () => {
-        reading += 1;
-        most = Math.max(most, reading);
-        await gate;
-        reading -= 1;
-        return pageReply('entries', { entries, nextPageToken: '', total: entries.length });
-      },
-    });
+    const handle = async () => {
+      reading += 1;
+      most = Math.max(most, reading);
+      await gate;
+      reading -= 1;
+      return pageReply('entries', { entries, nextPageToken: '', total: entries.length });
+    };
+    const response = pageSchema('entries', z.unknown());
+    const list = route({ ...shared, path: '/list', operationId: 'List', response, handle });
+    const large = route({ ...shared, path: '/large', operationId: 'Large', large: true, handle });
     const other = route({
       ...shared,
       path: '/other',
@@ -161,7 +158,7 @@ describe.each([
       },
     });
     const app = express();
-    mountRoutes(app, [list, other], {
+    mountRoutes(app, [list, large, other], {
       authenticateOperator: () => undefined,
       // Each request is of another identity of one tenancy.
       authenticate: async () => {
@@ -179,7 +176,9 @@ describe.each([
     const server = await listen(app, { host: '127.0.0.1', port: 0 });
     try {
       const get = async (path: string) => (await (await fetch(server.url + path)).arrayBuffer()).byteLength;
-      const pages = Promise.all(Array.from({ length: REQUESTS }, () => get('/list')));
+      const pages = Promise.all(
+        Array.from({ length: REQUESTS }, (_, number) => get(number % 2 === 0 ? '/list' : '/large')),
+      );
       const rest = Promise.all(Array.from({ length: REQUESTS }, () => get('/other')));
       await expect.poll(() => [reading, others], { timeout: 60_000 }).toEqual([room, REQUESTS]);
       release();
