@@ -104,10 +104,11 @@ describe('signing in', () => {
     }
   });
 
-  it('asks which tenancy when there are several, and knows it by its UUID', async () => {
+  it('asks which tenancy when there are several, keeps where to return, and knows the tenancy by its UUID', async () => {
     await trust(rig.running, otherOwner, other);
-    const page = await testBrowser().ask(`${rig.url}${SIGN_IN}`);
+    const page = await testBrowser().ask(`${rig.url}${SIGN_IN}?return_to=/console%3Fq=%22a%22`);
     expect([page.status, page.text.includes('name="tenancy"')]).toEqual([200, true]);
+    expect(page.text).toContain('<input type="hidden" name="return_to" value="/console?q=&#34;a&#34;">');
     const chosen = await testBrowser().ask(`${rig.url}${SIGN_IN}?tenancy=${otherTenant}`);
     expect(chosen.headers.get('location')).toContain(other.issuer);
     const unknown = await testBrowser().ask(`${rig.url}${SIGN_IN}?tenancy=%3Cscript%3E`);

@@ -38,7 +38,7 @@ function signInRoute(deps: SignInDeps): Route {
     refusal: asPage(NOT_SIGNED_IN),
     handle: async ({ request, query }) => {
       const provider = await chooseProvider(deps, query.tenancy);
-      if (!provider) return { status: 200, ...askForTenancy(query.tenancy) };
+      if (!provider) return { status: 200, ...askForTenancy(query.tenancy, query.return_to) };
       const question = await askFirst(deps, request, { provider, action: 'sign-in', query });
       return question ?? redirect(await beginSignIn(deps, provider, { returnTo: query.return_to }));
     },
@@ -186,15 +186,19 @@ function redirect({ location, cookies }: Redirect): Reply {
   };
 }
 
-/** @param unknown what the reader typed, and is no tenancy where people can sign in */
-function askForTenancy(unknown = ''): Pick<Reply, 'bytes' | 'contentType'> {
+/**
+ * @param unknown what the reader typed, and is no tenancy where people can sign in
+ * @param returnTo where the sign-in leads
+ */
+function askForTenancy(unknown = '', returnTo?: string): Pick<Reply, 'bytes' | 'contentType'> {
+  const kept = returnTo === undefined ? '' : `<input type="hidden" name="return_to" value="${escaped(returnTo)}">`;
   return pageReply('Sign in', [
     ...(unknown
       ? [
           '<p>No tenancy with this domain or id has an identity provider. An Owner sets one; for a first look, the operator starts the service again and opens the link that it prints.</p>',
         ]
       : []),
-    '<form method="get" action="sign-in">',
+    `<form method="get" action="sign-in">${kept}`,
     `<p><label>The verified domain of your organisation, or the id of its tenancy: <input name="tenancy" value="${escaped(unknown)}" required maxlength="300"></label>`,
     '<button>Sign in</button></p></form>',
   ]);
