@@ -39,6 +39,8 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EVENT = /^(?:public)?assets[/_]([0-9a-f-]{36})[/_]events[/_]([0-9a-f-]{36})$/;
 const DIGEST = /^(?:sha-?256:)?([0-9a-f]{64})$/;
 const LABEL = /^[A-Za-z_][\w.-]*=\S/;
+/** Before a label that follows another one, whose value may have spaces. */
+const NEXT_LABEL = /\s+(?=[A-Za-z_][\w.-]*=\S)/;
 /** Attributes in which a text without a name is searched. */
 const NAMED = ['subject', 'call_id', 'case_id', 'partner', 'arc_display_type'];
 /** Attributes whose values the conserver's plugin percent-encodes. */
@@ -114,9 +116,9 @@ export function sourcesOf(query: SearchQuery, pageSize: number): Source[] {
       { path: `${ASSET_FREE}/${uuid}`, isList: false },
     ];
   }
-  const words = text.split(/\s+/);
-  if (words.every((word) => LABEL.test(word))) {
-    const pairs = words.map(labelOf);
+  const labels = text.split(NEXT_LABEL);
+  if (labels.every((label) => LABEL.test(label))) {
+    const pairs = labels.map(labelOf);
     const named = (place: string) => pairs.map(([name, value]): Label => [`${place}.${name}`, value]);
     return [
       events(...named('event_attributes')),
@@ -188,7 +190,7 @@ const percentEncoded = (value: string): string =>
 const anyOf = (labels: readonly Label[], group = 'any'): Label[] =>
   labels.map(([name, value]) => [group, `${name}=${value}`]);
 
-const labelOf = (word: string): Label => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)];
+const labelOf = (text: string): Label => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)];
 
 const assetFreeLabel = ([name, value]: Label): Label => [
   Object.hasOwn(ASSET_FREE_NAMES, name) ? ASSET_FREE_NAMES[name]! : `event_attributes.${name}`,

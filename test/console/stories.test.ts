@@ -99,6 +99,8 @@ describe.skipIf(!chromiumPath).each(engines())('a person’s stories on %s', { t
         [sha256(VCON), /^2 events/],
         ['The published call', /^2 events/],
         [`vcon_operation=vcon_created subject=${SUBJECT}`, /^1 event,/],
+        ['arc_display_name=The published call', /^2 events/],
+        ['arc_display_name=The call of Monday subject=vcon://nobody', 'Nothing was found'],
         ['nothing-of-this-name', 'Nothing was found'],
         [recorded.asset, 'The newest 25 events'],
       ] as const) {
