@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { CONSOLE_TEXTS } from './console-texts.js';
 import { EvidenceText } from './evidence-text.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { onService } from './service-path.js';
+import { SignInAgain } from './sign-in-view.js';
 import { TEXTS as SHARED_TEXTS } from './texts.js';
 import type { Act } from './use-act.js';
 
@@ -21,14 +21,7 @@ export function ActResult({ act: { isBusy, fault, isSignedOut, done } }: { reado
           <EvidenceText text={isSignedOut ? OPERATOR_TEXTS.signInAgain : fault} />
         </p>
       )}
-      {isSignedOut && (
-        <p class="choose">
-          {/* In another window: what was typed stays here. */}
-          <a class="button" href={onService('/console/sign-in?return_to=/console')} target="_blank" rel="noopener">
-            {CONSOLE_TEXTS.signIn}
-          </a>
-        </p>
-      )}
+      {isSignedOut && <SignInAgain />}
     </>
   );
 }

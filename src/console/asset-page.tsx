@@ -7,6 +7,7 @@ import { checkAsset } from './check-asset.js';
 import { Frame } from './frame.js';
 import { NoAnswer } from './no-answer.js';
 import { faultText, readService } from './read-service.js';
+import { hasVerdict } from './result-view.js';
 import { StatedCheck } from './stated-check.js';
 import { useAnswerFocus } from './use-answer-focus.js';
 import { useCheck } from './use-check.js';
@@ -33,15 +34,18 @@ function useAsset() {
 function AssetPage() {
   const { asset, fault, ask: askAgain } = useAsset();
   const trust = useStatedTrust();
-  const [isStarted, setStarted] = useState(false);
-  const isReady = isStarted && trust.isReadable;
+  /** How often the reader has asked for a check. */
+  const [asked, setAsked] = useState(0);
+  const isReady = asked > 0 && trust.isReadable;
   const check = (tell: (done: string) => void) => checkAsset(ADDRESS, trust.reader, tell);
-  const checked = useCheck(isReady ? check : undefined, [trust.own, isReady]);
-  const { result } = checked;
+  const checked = useCheck(isReady ? check : undefined, [trust.own, isReady, asked]);
+  const { result, progress } = checked;
   const { heading, ask } = useAnswerFocus(result);
+  const isBusy = progress !== undefined;
   const start = () => {
+    if (isBusy) return;
     ask();
-    setStarted(true);
+    setAsked(asked + 1);
   };
   return (
     <Frame
@@ -50,14 +54,14 @@ function AssetPage() {
       isSaved={false}
     >
       <p class="choose">
-        <button type="button" class="primary" onClick={start}>
+        <button type="button" class="primary" aria-disabled={isBusy} onClick={start}>
           {ASSET_TEXTS.check}
         </button>{' '}
         <span class="hint">{ASSET_TEXTS.checkHelp}</span>
       </p>
-      <StatedCheck isStarted={isStarted} trust={trust} check={checked} heading={heading} />
+      <StatedCheck isStarted={asked > 0} trust={trust} check={checked} heading={heading} />
       {asset ? (
-        <AssetView shown={asset} address={ADDRESS} at={AT} isChecked={result !== undefined} />
+        <AssetView shown={asset} address={ADDRESS} at={AT} isChecked={hasVerdict(result)} />
       ) : fault === undefined ? (
         <p class="part" role="status">
           {ASSET_TEXTS.loading}

@@ -15,5 +15,5 @@ export function checkAsset(url: string, reader: ReaderTrust, progress: (done: st
     return checkUnder(sources, reader, [{ file: url, kind: 'url' }], (trust) =>
       verifyPublishedAsset(url, readService, trust, progress),
     );
-  });
+  }, 'no_answer');
 }

@@ -1,6 +1,5 @@
 import { VerificationError } from '../core/errors.js';
 import { type EvidenceFile, evidenceFile } from '../core/evidence/evidence-file.js';
-import { UsageError } from '../core/evidence/usage-error.js';
 import { isAssetEvent, readEventDocument } from '../core/statement/event-document.js';
 import { jcs } from '../core/vcon/jcs.js';
 import { readJson as readDocument } from '../core/vcon/json-document.js';
@@ -65,7 +64,12 @@ export function checkConversation(
   progress: (done: string) => void,
   state?: ShownState,
 ): Promise<CheckResult> {
-  return orProblem(() => answer(events, document, reader, progress, state));
+  return orProblem(() => answer(events, document, reader, progress, state).catch(unanswered));
+}
+
+function unanswered(error: unknown): CheckResult {
+  if (!(error instanceof Unanswered)) throw error;
+  return { problem: 'no_answer', detail: error.message, files: [], isSignedOut: error.reason === 'signed_out' };
 }
 
 async function answer(
@@ -117,8 +121,9 @@ async function fetchOne(event: RecordedEvent): Promise<Fetched> {
       if (!(error instanceof Unanswered)) throw error;
       if (error.reason === 'hidden') return unproven(CONSOLE_TEXTS.hiddenEvidence(error.message));
       if (error.reason === 'absent') return unproven(CONSOLE_TEXTS.noEvidence(error.message));
-      if (error.reason !== 'not_ready') throw new UsageError(error.message);
-      if (tries === MOST_TRIES) return unproven(CONSOLE_TEXTS.lateEvidence);
+      const isLate = error.reason === 'not_ready';
+      if (isLate && tries === MOST_TRIES) return unproven(CONSOLE_TEXTS.lateEvidence);
+      if (tries === MOST_TRIES || !(isLate || error.reason === 'busy')) throw error;
       await wait(error.retryAfter);
     }
 }

@@ -43,7 +43,16 @@ export type CheckResult =
       readonly fingerprint?: string | undefined;
       readonly root?: RootTrust | undefined;
     }
-  | { readonly problem: 'no_keys' | 'not_evidence'; readonly detail: string; readonly files: readonly TakenFor[] };
+  | {
+      readonly problem: Problem;
+      readonly detail: string;
+      readonly files: readonly TakenFor[];
+      /** The reader's session has ended. */
+      readonly isSignedOut?: boolean;
+    };
+
+/** Why nothing was checked. */
+type Problem = keyof typeof TEXTS.problems;
 
 function givenTrust(reader: ReaderTrust, root: RootTrust | undefined): GivenTrust {
   const issuerKeys = [...(root?.issuerKeys ?? []), ...reader.keys];
@@ -76,13 +85,16 @@ export async function checkEvidence(
   return orProblem(() => answer(files, reader, progress));
 }
 
-/** What could not be read is told to the reader. */
-export async function orProblem(check: () => Promise<CheckResult>): Promise<CheckResult> {
+/** What could not be read is told to the reader. @param problem what that means */
+export async function orProblem(
+  check: () => Promise<CheckResult>,
+  problem: Problem = 'not_evidence',
+): Promise<CheckResult> {
   try {
     return await check();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { problem: 'not_evidence', detail: error.message, files: error instanceof NotEvidence ? error.files : [] };
+    return { problem, detail: error.message, files: error instanceof NotEvidence ? error.files : [] };
   }
 }
 

@@ -12,7 +12,8 @@ import { Moment } from './moment.js';
 import type { PlaceLink } from './place-link.js';
 import { PublicPages } from './public-page.js';
 import { assetOf, type RecordedEvent } from './recorded-event.js';
-import { isOnItsOwnWord } from './result-view.js';
+import { hasVerdict } from './result-view.js';
+import { SignInAgain } from './sign-in-view.js';
 import { StatedCheck } from './stated-check.js';
 import { Timeline } from './timeline.js';
 import { useAnswerFocus } from './use-answer-focus.js';
@@ -30,12 +31,13 @@ interface ConversationProps extends PlaceLink {
 /** Everything that happened to a conversation, and the check of its evidence. */
 export function ConversationView({ place, file, onFile, onBack, onGo }: ConversationProps) {
   const known = useConversation(place);
-  const [isStarted, setStarted] = useState(false);
+  /** How often the reader has asked for a check of this place. */
+  const [asked, setAsked] = useState(0);
   const [isAnswered, setAnswered] = useState(false);
   const [attributes, setAttributes] = useState<Json>();
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    setStarted(false);
+    setAsked(0);
     setAnswered(false);
     setAttributes(undefined);
     title.current?.focus();
@@ -63,8 +65,8 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
           events={events}
           file={file}
           state={attributes && { attributes, isWhole: whole.isLast && whole.hidden.length === 0 }}
-          isStarted={isStarted}
-          onStart={() => setStarted(true)}
+          asked={asked}
+          onStart={() => setAsked(asked + 1)}
           onAnswer={setAnswered}
           onFile={onFile}
         />
@@ -88,7 +90,7 @@ interface CheckProps {
   readonly events: readonly RecordedEvent[];
   readonly file: HashedFile | undefined;
   readonly state: ShownState | undefined;
-  readonly isStarted: boolean;
+  readonly asked: number;
   onStart(): void;
   /** Told whether there is an answer that says what is proven. */
   onAnswer(isAnswered: boolean): void;
@@ -96,10 +98,9 @@ interface CheckProps {
 }
 
 /** One button, the reader's trust, and the verdict. */
-function CheckView({ events, file, state, isStarted, onStart, onAnswer, onFile }: CheckProps) {
+function CheckView({ events, file, state, asked, onStart, onAnswer, onFile }: CheckProps) {
   const trust = useStatedTrust();
-  const chooser = useRef<HTMLInputElement>(null);
-  const isReady = isStarted && trust.isReadable;
+  const isReady = asked > 0 && trust.isReadable;
   const check = (tell: (done: string) => void) => checkConversation(events, file, trust.reader, tell, state);
   const checked = useCheck(isReady ? check : undefined, [
     events,
@@ -108,22 +109,25 @@ function CheckView({ events, file, state, isStarted, onStart, onAnswer, onFile }
     state?.isWhole,
     trust.own,
     isReady,
+    asked,
   ]);
-  const { result } = checked;
+  const { result, progress } = checked;
+  const isBusy = progress !== undefined;
   const { heading, ask } = useAnswerFocus(result);
   useEffect(() => {
-    onAnswer(result !== undefined && 'verdict' in result && !isOnItsOwnWord(result));
+    onAnswer(hasVerdict(result));
     if (result && 'root' in result && result.root && result.origin === 'pinned_root')
       trust.setManifest(encodeManifest(result.root.source));
   }, [result]);
   const start = () => {
+    if (isBusy) return;
     ask();
     onStart();
   };
   return (
     <>
       <p class="choose">
-        <button type="button" class="primary" onClick={start}>
+        <button type="button" class="primary" aria-disabled={isBusy} onClick={start}>
           {CONSOLE_TEXTS.check}
         </button>{' '}
         <button type="button" onClick={() => chooser.current?.click()}>
@@ -140,7 +144,8 @@ function CheckView({ events, file, state, isStarted, onStart, onAnswer, onFile }
           onChange={({ currentTarget }) => currentTarget.files?.[0] && onFile(currentTarget.files[0])}
         />
       </p>
-      <StatedCheck isStarted={isStarted} trust={trust} check={checked} heading={heading} />
+      <StatedCheck isStarted={asked > 0} trust={trust} check={checked} heading={heading} />
+      {result && 'problem' in result && result.isSignedOut && <SignInAgain />}
     </>
   );
 }

@@ -11,7 +11,7 @@ interface NoAnswerProps {
 /** In place of what a page would show: why it cannot, with a button that asks the service once more. */
 export function NoAnswer({ why, onAgain }: NoAnswerProps) {
   return (
-    <section class="banner unreadable" aria-label={TEXTS.noAnswer}>
+    <section class="banner unreadable" aria-label={TEXTS.problems.no_answer}>
       <div>
         <p role="alert">
           <EvidenceText text={why} />

@@ -61,8 +61,12 @@ interface ResultProps {
 type Answered = Extract<CheckResult, { verdict: unknown }>;
 
 /** Nothing is refused, and nobody but the evidence vouches for its keys. */
-export const isOnItsOwnWord = ({ origin, verdict }: Answered): boolean =>
+const isOnItsOwnWord = ({ origin, verdict }: Answered): boolean =>
   origin === 'claimed_root' && verdict.outcome !== 'refused';
+
+/** Whether there is an answer that says what is proven. */
+export const hasVerdict = (result: CheckResult | undefined): boolean =>
+  result !== undefined && 'verdict' in result && !isOnItsOwnWord(result);
 
 /** Nothing is refused, and the reader did not say whose records are expected. */
 const isUnpinned = ({ verdict }: Answered): boolean =>
@@ -70,7 +74,7 @@ const isUnpinned = ({ verdict }: Answered): boolean =>
 
 /** The answer in a word or two. */
 export function titleOf(result: CheckResult): string {
-  if ('problem' in result) return result.problem === 'no_keys' ? TEXTS.noKeysTitle : TEXTS.notEvidenceTitle;
+  if ('problem' in result) return TEXTS.problems[result.problem];
   return isOnItsOwnWord(result) ? TEXTS.unvouched : TEXTS.outcome[result.verdict.outcome];
 }
 

@@ -3,7 +3,7 @@ import { memberOf } from './json-members.js';
 import { onService } from './service-path.js';
 
 /** Why the service gave no answer that can be used. */
-type Reason = 'signed_out' | 'hidden' | 'absent' | 'not_ready' | 'refused' | 'away';
+type Reason = 'signed_out' | 'hidden' | 'absent' | 'not_ready' | 'busy' | 'refused' | 'away';
 
 /** A request without a usable answer; the message is the service's own, for the reader. */
 export class Unanswered extends Error {
@@ -17,7 +17,7 @@ export class Unanswered extends Error {
   }
 }
 
-const REASONS: Readonly<Record<number, Reason>> = { 403: 'hidden', 404: 'absent' };
+const REASONS: Readonly<Record<number, Reason>> = { 403: 'hidden', 404: 'absent', 429: 'busy', 503: 'busy' };
 
 /**
  * Sends a request of the public interface with the reader's session, which the browser adds, and reads the answer to its

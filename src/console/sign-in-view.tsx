@@ -28,3 +28,14 @@ export function SignIn({ fault, isFirst = false, onAgain }: SignInProps) {
     </section>
   );
 }
+
+/** The way back in, in another window: what was typed and shown stays here. */
+export function SignInAgain() {
+  return (
+    <p class="choose">
+      <a class="button" href={onService('/console/sign-in?return_to=/console')} target="_blank" rel="noopener">
+        {CONSOLE_TEXTS.signIn}
+      </a>
+    </p>
+  );
+}

@@ -10,7 +10,6 @@ export const TEXTS = {
   orDrop: 'or drop them anywhere on this page',
   dropHere: 'Drop to check',
   again: 'Try again',
-  noAnswer: 'No answer',
   copy: 'Copy',
   copied: 'Copied',
   /** What a link or a button of a row is called where the row is not seen. */
@@ -51,8 +50,11 @@ export const TEXTS = {
     incomplete: 'Incomplete',
   } satisfies Record<Outcome, string>,
   unvouched: 'Not verified yet',
-  noKeysTitle: 'Keys are missing',
-  notEvidenceTitle: 'Nothing to check',
+  problems: {
+    no_keys: 'Keys are missing',
+    not_evidence: 'Nothing to check',
+    no_answer: 'No answer',
+  },
   summary: {
     verified: 'Every piece of evidence was checked, and every fact of this answer is proven.',
     refused: 'Something contradicts the proof. Do not rely on this evidence, and keep all files unchanged.',

@@ -11,6 +11,7 @@ import { PlaceAnchor, type PlaceLink } from './place-link.js';
 import { assetOf, type RecordedEvent } from './recorded-event.js';
 import { saveFile } from './save-file.js';
 import { onService } from './service-path.js';
+import { SignInAgain } from './sign-in-view.js';
 import { TEXTS } from './texts.js';
 import { useAct } from './use-act.js';
 import { isUnfinished } from './use-live.js';
@@ -67,6 +68,7 @@ export function TimelineEvent({ event, name, place, onGo }: TimelineProps) {
           <EvidenceText text={saving.fault} />
         </p>
       )}
+      {saving.isSignedOut && <SignInAgain />}
     </EventView>
   );
 }

@@ -19,7 +19,7 @@ export function useCheck(check: Check | undefined, inputs: readonly unknown[]) {
     check((done) => isCurrent && setProgress(done))
       .catch((error: unknown): CheckResult => {
         console.error(error);
-        return { problem: 'not_evidence', detail: TEXTS.failed, files: [] };
+        return { problem: 'no_answer', detail: TEXTS.failed, files: [] };
       })
       .then((result) => {
         if (isCurrent) setAnswer({ result, inputs });

@@ -133,6 +133,21 @@ describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 
       /status of (?:400|503)/,
     ));
 
+  it('checks nothing while the service does not answer, says so, and checks when it is asked again', () =>
+    inPage(
+      async (open) => {
+        await open.page.route('**/keys/manifest', (route) => route.abort());
+        await press(open);
+        expect(await open.outcome()).toBe('No answer');
+        expect(await open.page.getByText('was not checked yet').count()).toBe(1);
+        await open.page.unroute('**/keys/manifest');
+        await press(open);
+        await open.page.getByRole('heading', { name: 'Not verified yet' }).waitFor();
+      },
+      'light',
+      /ERR_FAILED/,
+    ));
+
   it('checks it in the browser, and verifies it only under the reader’s fingerprint', () =>
     inPage(async (open) => {
       await press(open);

@@ -333,6 +333,24 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       { query: `?conversation=${SUBJECT}` },
     ));
 
+  it('goes on with a check when the service has asked it to wait', () =>
+    visit(
+      async (open, page) => {
+        await found(page, '3 events');
+        let refused = 0;
+        const body = '{"error":"rate_limited","description":"Wait 1 second."}';
+        await page.route('**/evidence', (route) => {
+          refused += 1;
+          return refused > 2
+            ? route.continue()
+            : route.fulfill({ status: refused === 1 ? 429 : 503, headers: { 'retry-after': '1' }, body });
+        });
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        expect(await open.outcome()).toBe('Not verified yet');
+      },
+      { query: `?conversation=${SUBJECT}`, refused: /status of (?:429|503)/ },
+    ));
+
   it('moves a reader who waits to the answer of a check', () =>
     visit(
       async (open, page) => {
@@ -634,13 +652,24 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       expect(await page.getByRole('link', { name: 'Sign in' }).getAttribute('href')).toContain('return_to=');
     }));
 
-  it('says so when the session ends while the page lies open, and checks nothing then', () =>
+  it('says so when the session ends while the page lies open, and checks nothing until the reader is back', () =>
     visit(
-      async (_, page) => {
+      async (open, page) => {
         await found(page, '3 events');
+        const cookies = await page.context().cookies();
         await page.context().clearCookies();
-        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        const check = page.getByRole('button', { name: 'Check the evidence' });
+        await check.click();
         await page.locator('.banner.unreadable').filter({ hasText: 'Your sign-in has ended' }).waitFor();
+        expect(await open.outcome()).toBe('No answer');
+        await page.getByText('nothing of it is checked yet').waitFor();
+        const link = page.getByRole('link', { name: 'Sign in' });
+        expect(await link.getAttribute('target')).toBe('_blank');
+        await page.context().addCookies(cookies);
+        await check.click();
+        await page.getByRole('heading', { name: 'Not verified yet' }).waitFor();
+        expect(await link.count()).toBe(0);
+        await page.context().clearCookies();
         await page.getByRole('button', { name: 'Back to the search' }).click();
         await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
       },
