@@ -14,6 +14,7 @@ import { readQuery, type SearchQuery, writeQuery } from './search-query.js';
 import { readJson, signOut, Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
 import { TEXTS } from './texts.js';
+import { useAct } from './use-act.js';
 import type { ComplianceReading } from './use-compliance.js';
 import { useDrop } from './use-drop.js';
 import { usePlace } from './use-place.js';
@@ -53,20 +54,31 @@ function useReader() {
 }
 
 function Account({ reader }: { readonly reader: Reader }) {
-  const leave = (everywhere: boolean) => signOut(everywhere).then(() => location.reload());
+  const { isBusy, fault, run } = useAct();
+  const leave = (everywhere: boolean) =>
+    run(async () => {
+      await signOut(everywhere);
+      location.reload();
+      return '';
+    });
   return (
     <>
       <div class="account">
         <span>
           <EvidenceText text={CONSOLE_TEXTS.signedInAs(reader.name)} />
         </span>
-        <button type="button" class="quiet" onClick={() => leave(false)}>
+        <button type="button" class="quiet" aria-disabled={isBusy} onClick={() => leave(false)}>
           {CONSOLE_TEXTS.signOut}
         </button>
-        <button type="button" class="quiet" onClick={() => leave(true)}>
+        <button type="button" class="quiet" aria-disabled={isBusy} onClick={() => leave(true)}>
           {CONSOLE_TEXTS.signOutEverywhere}
         </button>
       </div>
+      {fault !== '' && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
       {!reader.isOwner && <p class="hint">{CONSOLE_TEXTS.partly}</p>}
     </>
   );

@@ -12,6 +12,7 @@ export const CONSOLE_TEXTS = {
   signedInAs: (name: string) => `Signed in as ${name}`,
   signOut: 'Sign out',
   signOutEverywhere: 'Sign out everywhere',
+  notSignedOut: (why: string) => `You may still be signed in. ${why}`,
   noScript: 'The console needs JavaScript.',
   away: 'The service cannot be reached. Check your network, then try again.',
   answered: (status: number) =>

@@ -71,10 +71,15 @@ export function readBytes(path: string): Promise<Uint8Array> {
   return ask(path, {}, async (response) => new Uint8Array(await response.arrayBuffer()));
 }
 
-/** Ends the session of this browser, or every session of its owner. The service deletes the cookie. */
+/**
+ * Ends the session of this browser, or every session of its owner. The service deletes the cookie.
+ * @throws {Unanswered} if the session may go on
+ */
 export async function signOut(everywhere: boolean): Promise<void> {
-  await fetch(onService(`/console/sign-out${everywhere ? '?everywhere=true' : ''}`), {
-    method: 'POST',
-    redirect: 'manual',
-  });
+  const path = onService(`/console/sign-out${everywhere ? '?everywhere=true' : ''}`);
+  const response = await fetch(path, { method: 'POST', redirect: 'manual' }).catch(() => undefined);
+  if (!response) throw new Unanswered('away', CONSOLE_TEXTS.notSignedOut(CONSOLE_TEXTS.away));
+  // The service leads a browser whose session has ended back to the console.
+  if (response.type !== 'opaqueredirect')
+    throw new Unanswered('refused', CONSOLE_TEXTS.notSignedOut(CONSOLE_TEXTS.answered(response.status)));
 }

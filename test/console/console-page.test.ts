@@ -375,6 +375,26 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       { query: `?conversation=${SUBJECT}`, refused: /ERR_FAILED/ },
     ));
 
+  it('says so when nobody was signed out', () =>
+    visit(
+      async (_, page) => {
+        for (const [answer, why] of [
+          [(route: Route) => route.abort(), 'The service cannot be reached.'],
+          [(route: Route) => route.fulfill({ status: 403, body: '' }), 'refused the request with status 403'],
+        ] as const) {
+          await page.route('**/sign-out', answer);
+          await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+          await page
+            .getByRole('alert')
+            .filter({ hasText: `You may still be signed in. ` })
+            .filter({ hasText: why })
+            .waitFor();
+          await page.unroute('**/sign-out');
+        }
+      },
+      { query: `?conversation=${SUBJECT}`, refused: /ERR_FAILED|status of 403/ },
+    ));
+
   it.each([
     ['its id', () => assetFree],
     ['its trail', () => `case o'${UUID}`],
