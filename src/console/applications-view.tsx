@@ -50,18 +50,26 @@ export function ApplicationsView() {
     reload();
     return '';
   };
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
+  // Nobody can read it again: it stays even if the list cannot be read.
+  const card = secret && (
+    <SecretCard
+      name={secret.name}
+      secret={secret.secret}
+      beside={[[TEXTS.clientId, secret.clientId]]}
+      onDone={() => setSecret(undefined)}
+    />
+  );
+  if (fault)
+    return (
+      <>
+        {card}
+        <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />
+      </>
+    );
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   return (
     <>
-      {secret && (
-        <SecretCard
-          name={secret.name}
-          secret={secret.secret}
-          beside={[[TEXTS.clientId, secret.clientId]]}
-          onDone={() => setSecret(undefined)}
-        />
-      )}
+      {card}
       <ActResult act={act} />
       <section class="part">
         <h2>{TEXTS.list}</h2>

@@ -35,7 +35,15 @@ export function WebhooksView() {
   const [made, setMade] = useState<{ readonly name: string; readonly secret: string }>();
   const [shown, setShown] = useState<Json>();
   const act = useAct();
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
+  // Nobody can read it again: it stays even if the list cannot be read.
+  const card = made && <SecretCard name={made.name} secret={made.secret} onDone={() => setMade(undefined)} />;
+  if (fault)
+    return (
+      <>
+        {card}
+        <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />
+      </>
+    );
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   const { webhooks, applications } = value;
   const show = (answer: unknown) => {
@@ -52,7 +60,7 @@ export function WebhooksView() {
     });
   return (
     <>
-      {made && <SecretCard name={made.name} secret={made.secret} onDone={() => setMade(undefined)} />}
+      {card}
       <ActResult act={act} />
       <section class="part">
         <h2>{TEXTS.list}</h2>

@@ -130,6 +130,33 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       expect((await tokenOf(id!, second)).status).toBe(401);
     }));
 
+  it.each([
+    ['applications', 'Create'],
+    ['webhooks', 'Create'],
+  ])('keep the secret that was just made if the list cannot be read then: %s', (view, create) =>
+    visit(
+      view,
+      async (_, page) => {
+        await page.getByLabel('Name').fill('Kept aside');
+        if (view === 'webhooks') {
+          await page.getByLabel('Address').fill('https://hooks.example.com');
+          await page.getByRole('combobox', { name: 'Application' }).selectOption(`applications/${rig.owner.clientId}`);
+          await page.getByLabel('an event is confirmed').check();
+        }
+        await page.route(`**/${view}?**`, (route) => route.abort());
+        await page.getByRole('button', { name: create, exact: true }).click();
+        await page.getByRole('alert').filter({ hasText: 'The service cannot be reached' }).waitFor();
+        expect(await page.getByRole('alert').filter({ hasText: 'Secret of Kept aside' }).count()).toBe(1);
+        await page.unroute(`**/${view}?**`);
+        await page.getByRole('button', { name: 'Try again' }).click();
+        await page.getByRole('button', { name: 'I have stored it' }).click();
+        await pressAndConfirm(page, page.getByRole('row').filter({ hasText: 'Kept aside' }), 'Delete');
+        await page.getByText('was deleted').waitFor();
+      },
+      { refused: /ERR_FAILED/ },
+    ),
+  );
+
   it('make an application and delete it by keyboard only', () =>
     visit('applications', async (open, page) => {
       await page.getByRole('table').waitFor();
