@@ -9,21 +9,29 @@ interface Loaded<Value> {
   reload(): void;
 }
 
-/** Reads something of the service when the view appears, and whenever one of the inputs changes. */
+/**
+ * Reads something of the service when the view appears, and whenever one of the inputs changes. There is nothing until
+ * what the new inputs ask for is read.
+ */
 export function useLoaded<Value>(load: () => Promise<Value>, inputs: readonly unknown[]): Loaded<Value> {
-  const [state, setState] = useState<{ readonly value?: Value; readonly fault?: Unanswered }>({});
+  const [state, setState] = useState<{
+    readonly value?: Value;
+    readonly fault?: Unanswered;
+    readonly inputs?: readonly unknown[];
+  }>({});
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     let isCurrent = true;
     load()
-      .then((value) => isCurrent && setState({ value }))
+      .then((value) => isCurrent && setState({ value, inputs }))
       .catch((error: unknown) => {
         if (!(error instanceof Unanswered)) throw error;
-        if (isCurrent) setState({ fault: error });
+        if (isCurrent) setState({ fault: error, inputs });
       });
     return () => {
       isCurrent = false;
     };
   }, [...inputs, turn]);
-  return { ...state, reload: () => setTurn((before) => before + 1) };
+  const isCurrent = state.inputs?.every((input, at) => input === inputs[at]);
+  return { ...(isCurrent ? state : {}), reload: () => setTurn((before) => before + 1) };
 }

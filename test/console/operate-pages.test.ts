@@ -376,6 +376,21 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await page.locator('.banner.verified').waitFor();
     }));
 
+  it('show no entries of the security audit that were not asked for, while they read those that were', () =>
+    visit('audit', async (_, page) => {
+      await page.getByRole('table', { name: 'Entries' }).waitFor();
+      let answer = () => {};
+      const asked = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      await page.route('**/security_events?outcome=failure**', (route) => asked.then(() => route.continue()));
+      await page.getByLabel('Show').selectOption('failure');
+      await page.getByRole('status').filter({ hasText: 'Loading' }).waitFor();
+      expect(await page.getByRole('table', { name: 'Entries' }).count()).toBe(0);
+      answer();
+      await page.getByRole('status').filter({ hasText: 'Loading' }).waitFor({ state: 'detached' });
+    }));
+
   it('show the actions of the security audit in whole words', async () => {
     await rig.owner.post('/archivist/iam/v1/applications', { display_name: 'Whole words '.repeat(8) });
     await visit('audit', async (_, page) => {
