@@ -65,17 +65,25 @@ interface OutstandingProps extends PlaceLink {
 
 function Outstanding({ soFar, wanted, onGo }: OutstandingProps) {
   const shown = soFar.judged.filter(({ policy }) => wanted === '' || policy.identity === wanted);
+  const toAll = wanted !== '' && (
+    <p>
+      <QueryAnchor query="view=compliance" onGo={onGo}>
+        {TEXTS.all}
+      </QueryAnchor>
+    </p>
+  );
+  if (shown.length === 0)
+    return (
+      <section class="part">
+        <h2>{TEXTS.noPolicy}</h2>
+        {toAll}
+      </section>
+    );
   return (
     <>
       <section class="part">
         <h2>{shown.length === 1 ? <EvidenceText text={shown[0]!.policy.display_name} /> : TEXTS.all}</h2>
-        {wanted !== '' && (
-          <p>
-            <QueryAnchor query="view=compliance" onGo={onGo}>
-              {TEXTS.all}
-            </QueryAnchor>
-          </p>
-        )}
+        {toAll}
         <Verdicts judged={shown} soFar={soFar} onGo={onGo} />
       </section>
       <ComplianceOverTime

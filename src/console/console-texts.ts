@@ -123,6 +123,7 @@ export const CONSOLE_TEXTS = {
     policies: 'Policies',
     noPolicies: 'There are no compliance policies yet. Owners create them with the API.',
     all: 'All policies',
+    noPolicy: 'The policy of this address does not exist',
     policy: 'Policy',
     rule: 'Rule',
     assets: 'Assets',

@@ -149,6 +149,17 @@ describe.skipIf(!chromiumPath)('compliance in a browser', { timeout: 180_000 }, 
       await page.getByRole('button', { name: 'Check the evidence' }).waitFor();
     }));
 
+  it('says of a policy that was deleted that it does not exist, and nothing about assets', () =>
+    visit(
+      async (_, page) => {
+        await page.getByRole('heading', { name: 'The policy of this address does not exist' }).waitFor();
+        expect(await page.getByRole('heading', { level: 2 }).count()).toBe(2);
+        await page.getByRole('link', { name: 'All policies' }).click();
+        await table(page, 'What is outstanding').waitFor();
+      },
+      { query: `${QUERY}&policy=compliance_policies/0192e8f5-0000-7000-8000-00000000dead` },
+    ));
+
   it('saves what a table shows as CSV in which no cell is a formula', () =>
     visit(async (_, page) => {
       await page.getByRole('link', { name: 'Complaints are answered' }).click();
