@@ -5,6 +5,7 @@ import { checkConversation, type ShownState } from './check-conversation.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import type { Wanted } from './conversation.js';
 import { Code, EvidenceText } from './evidence-text.js';
+import { FileChooser } from './file-chooser.js';
 import type { HashedFile } from './hashed-file.js';
 import type { Json } from './json-members.js';
 import { encodeManifest } from './kept-trust.js';
@@ -130,19 +131,10 @@ function CheckView({ events, file, state, asked, onStart, onAnswer, onFile }: Ch
         <button type="button" class="primary" aria-disabled={isBusy} onClick={start}>
           {CONSOLE_TEXTS.check}
         </button>{' '}
-        <button type="button" onClick={() => chooser.current?.click()}>
-          {CONSOLE_TEXTS.addFile}
-        </button>{' '}
+        <FileChooser label={CONSOLE_TEXTS.addFile} chooses="file" onFiles={([chosen]) => chosen && onFile(chosen)} />{' '}
         <span class="hint">
           <EvidenceText text={file ? CONSOLE_TEXTS.checkFile(file.name) : CONSOLE_TEXTS.checkHelp} />
         </span>
-        <input
-          ref={chooser}
-          type="file"
-          hidden
-          aria-label={CONSOLE_TEXTS.addFile}
-          onChange={({ currentTarget }) => currentTarget.files?.[0] && onFile(currentTarget.files[0])}
-        />
       </p>
       <StatedCheck isStarted={asked > 0} trust={trust} check={checked} heading={heading} />
       {result && 'problem' in result && result.isSignedOut && <SignInAgain />}

@@ -1,38 +1,9 @@
-import { useId, useRef } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import type { EvidenceFile } from '../core/evidence/evidence-file.js';
 import { kindName } from '../core/evidence/evidence-kind.js';
 import { EvidenceText } from './evidence-text.js';
+import { FileChooser } from './file-chooser.js';
 import { TEXTS } from './texts.js';
-
-interface ChooserProps {
-  readonly label: string;
-  readonly isFolder: boolean;
-  readonly isFirst: boolean;
-  onFiles(files: FileList): void;
-}
-
-/** A button that opens the browser's own dialog. */
-function Chooser({ label, isFolder, isFirst, onFiles }: ChooserProps) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <button type="button" class={isFirst ? 'primary' : ''} onClick={() => input.current?.click()}>
-        {label}
-      </button>
-      <input
-        ref={input}
-        type="file"
-        hidden
-        multiple
-        {...(isFolder ? { webkitdirectory: true } : {})}
-        aria-label={label}
-        onChange={({ currentTarget }) => {
-          if (currentTarget.files && currentTarget.files.length > 0) onFiles(currentTarget.files);
-        }}
-      />
-    </>
-  );
-}
 
 interface FileListProps {
   readonly files: readonly EvidenceFile[];
@@ -66,8 +37,8 @@ export function FileArea({ files, isOver, onFiles, onRemove, onClear }: FileList
         </ul>
       )}
       <p class="choose">
-        <Chooser label={TEXTS.chooseFiles} isFolder={false} isFirst={files.length === 0} onFiles={onFiles} />{' '}
-        <Chooser label={TEXTS.chooseFolder} isFolder isFirst={false} onFiles={onFiles} />{' '}
+        <FileChooser label={TEXTS.chooseFiles} chooses="files" isPrimary={files.length === 0} onFiles={onFiles} />{' '}
+        <FileChooser label={TEXTS.chooseFolder} chooses="folder" onFiles={onFiles} />{' '}
         {files.length > 0 ? (
           <button type="button" class="quiet" onClick={onClear}>
             {TEXTS.clear}

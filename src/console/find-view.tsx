@@ -5,6 +5,7 @@ import { placeOf } from './conversation.js';
 import { eventNames } from './event-names.js';
 import { basicLines, codeLine, Lines, nameLine } from './event-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
+import { FileChooser } from './file-chooser.js';
 import { FindFilters } from './find-filters.js';
 import type { HashedFile } from './hashed-file.js';
 import { PlaceAnchor, type PlaceLink } from './place-link.js';
@@ -98,7 +99,6 @@ function SearchFault({ fault, isFirst }: { readonly fault: Unanswered; readonly 
 
 function SearchField({ query, file, onQuery, onFile }: Pick<FindProps, 'query' | 'file' | 'onQuery' | 'onFile'>) {
   const id = useId();
-  const input = useRef<HTMLInputElement>(null);
   if (query.hashes.length > 0)
     return (
       <div class="field">
@@ -133,16 +133,7 @@ function SearchField({ query, file, onQuery, onFile }: Pick<FindProps, 'query' |
       <p id={`${id}-help`} class="hint">
         {CONSOLE_TEXTS.searchHelp}
       </p>
-      <button type="button" onClick={() => input.current?.click()}>
-        {CONSOLE_TEXTS.chooseFile}
-      </button>
-      <input
-        ref={input}
-        type="file"
-        hidden
-        aria-label={CONSOLE_TEXTS.chooseFile}
-        onChange={({ currentTarget }) => currentTarget.files?.[0] && onFile(currentTarget.files[0])}
-      />
+      <FileChooser label={CONSOLE_TEXTS.chooseFile} chooses="file" onFiles={([chosen]) => chosen && onFile(chosen)} />
     </div>
   );
 }

@@ -248,6 +248,16 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       expect(await open.focused()).toBe('Root fingerprint of the operator');
     }));
 
+  it('takes a file that was removed and is chosen again', () =>
+    inPage(async (open) => {
+      const remove = open.page.getByRole('button', { name: 'Remove call.json' });
+      for (let times = 0; times < 2; times += 1) {
+        await open.give(callPath);
+        await remove.click();
+        await remove.waitFor({ state: 'detached' });
+      }
+    }));
+
   it('gives the focus to the list’s heading when the button that has it goes', () =>
     inPage(async (open) => {
       await open.give(bundlePath, callPath);
