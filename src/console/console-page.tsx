@@ -18,6 +18,7 @@ import { useAct } from './use-act.js';
 import type { ComplianceReading } from './use-compliance.js';
 import { useDrop } from './use-drop.js';
 import { usePlace } from './use-place.js';
+import type { KeptSearch } from './use-search.js';
 
 /** The signed-in caller, as the service names it. */
 interface Reader {
@@ -94,24 +95,47 @@ function wanted(parameters: URLSearchParams): Wanted | undefined {
   return undefined;
 }
 
-function ConsolePage() {
-  const { reader, fault, ask } = useReader();
-  const { parameters, search, go } = usePlace();
+/** The reader's file. @param onHashed told of each that is taken */
+function useFile(onHashed: (file: HashedFile) => void) {
   const [file, setFile] = useState<HashedFile>();
   const [fileFault, setFileFault] = useState('');
-  const place = wanted(parameters);
-  const view = viewOf(parameters);
-  const query = readQuery(parameters);
   const take = async (given: File) => {
     try {
       const hashed = await hashedFile(given);
       setFileFault('');
       setFile(hashed);
-      if (!place || view !== 'find') go(writeQuery({ ...query, text: '', hashes: hashed.hashes }), true);
+      onHashed(hashed);
     } catch {
       setFileFault(TEXTS.unreadableFile(given.name));
     }
   };
+  return { file, fileFault, take };
+}
+
+interface NobodyProps {
+  readonly fault: Unanswered | undefined;
+  onAgain(): void;
+}
+
+/** In place of what a reader sees, as long as the service has not said who reads. */
+function Nobody({ fault, onAgain }: NobodyProps) {
+  if (fault) return <SignIn fault={fault} isFirst onAgain={onAgain} />;
+  return (
+    <p role="status" class="loading">
+      {CONSOLE_TEXTS.loading}
+    </p>
+  );
+}
+
+function ConsolePage() {
+  const { reader, fault, ask } = useReader();
+  const { parameters, search, go } = usePlace();
+  const place = wanted(parameters);
+  const view = viewOf(parameters);
+  const query = readQuery(parameters);
+  const { file, fileFault, take } = useFile(({ hashes }) => {
+    if (!place || view !== 'find') go(writeQuery({ ...query, text: '', hashes }), true);
+  });
   const isOver = useDrop((given) => given.then(([first]) => first && take(first.file)));
   const change = (next: SearchQuery) => go(writeQuery(next), next.hashes.length !== query.hashes.length);
   const { title, introduction } =
@@ -123,17 +147,19 @@ function ConsolePage() {
   }, [search]);
   const onGo = (next: string) => go(next, true);
   const kept = useRef<ComplianceReading | undefined>(undefined);
+  const keptSearch: KeptSearch = useRef(undefined);
   const onView = (next: string) => {
-    // Who comes back to the page of compliance goes on there; who opens it reads anew.
+    // Who comes back to a search or to the page of compliance goes on there; who opens it reads anew.
     kept.current = undefined;
+    keptSearch.current = undefined;
     onGo(next);
   };
+  const shared = { file, onFile: take, onGo };
   return (
     <Frame title={title} introduction={introduction} isSaved={false}>
       {reader && <Account reader={reader} />}
       {reader && <Navigation views={viewsFor(reader.isOwner)} current={view} onGo={onView} />}
-      {fault && <SignIn fault={fault} isFirst onAgain={ask} />}
-      {!reader && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
+      {!reader && <Nobody fault={fault} onAgain={ask} />}
       {isOver && <p class="card drop over">{CONSOLE_TEXTS.dropHere}</p>}
       {fileFault !== '' && (
         <p class="fault" role="alert">
@@ -144,10 +170,10 @@ function ConsolePage() {
         <ConsoleView view={view} parameters={parameters} isOwner={reader.isOwner} kept={kept} onGo={onGo} />
       )}
       {reader && view === 'find' && !place && (
-        <FindView query={query} search={search} file={file} onQuery={change} onFile={take} onGo={onGo} />
+        <FindView {...shared} query={query} search={search} kept={keptSearch} onQuery={change} />
       )}
       {reader && view === 'find' && place && (
-        <ConversationView place={place} file={file} onFile={take} onBack={() => go('', true)} onGo={onGo} />
+        <ConversationView {...shared} place={place} onBack={() => onGo(keptSearch.current?.key.slice(1) ?? '')} />
       )}
     </Frame>
   );

@@ -1,4 +1,5 @@
-import { useId, useRef } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { conserverLines } from './conserver-lines.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { placeOf } from './conversation.js';
@@ -15,23 +16,29 @@ import type { Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
 import { TEXTS } from './texts.js';
 import { useGrownList } from './use-grown-list.js';
-import { type SearchState, useSearch } from './use-search.js';
+import { type KeptSearch, type SearchState, useSearch } from './use-search.js';
 
 interface FindProps extends PlaceLink {
   readonly query: SearchQuery;
   /** The query as text. */
   readonly search: string;
   readonly file: HashedFile | undefined;
+  readonly kept: KeptSearch;
   onQuery(query: SearchQuery): void;
   onFile(file: File): void;
 }
 
 /** The search: one field, filters, a file, and what was found. */
-export function FindView({ query, search, file, onQuery, onFile, onGo }: FindProps) {
-  const { state, more } = useSearch(query, search);
+export function FindView({ query, search, file, kept, onQuery, onFile, onGo }: FindProps) {
+  const { state, more, opened, open } = useSearch(query, search, kept);
   const names = eventNames(state.events);
   const list = useRef<HTMLOListElement>(null);
   const expectMore = useGrownList(list, state.events.length, !state.isLast);
+  useReturn(list, opened);
+  const follow = (event: RecordedEvent) => (next: string) => {
+    open(event);
+    onGo(next);
+  };
   const showMore = () => {
     if (state.isBusy) return;
     expectMore();
@@ -61,7 +68,7 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
         ))}
         <ol ref={list} class="timeline">
           {state.events.map((event) => (
-            <FoundEvent key={event.identity} event={event} name={names.get(event)} onGo={onGo} />
+            <FoundEvent key={event.identity} event={event} name={names.get(event)} onGo={follow(event)} />
           ))}
         </ol>
         {!state.isLast && (
@@ -77,6 +84,11 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
       </section>
     </>
   );
+}
+
+/** Gives the focus to the entry that the reader opened, when they come back from it. */
+function useReturn(list: RefObject<HTMLElement | null>, at: number): void {
+  useEffect(() => list.current?.children[at]?.querySelector<HTMLElement>('h3 a')?.focus(), []);
 }
 
 function statusText({ events, isBusy, isLast, fault }: SearchState, query: SearchQuery): string {

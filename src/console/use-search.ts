@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { type EventPage, eventStream } from './event-stream.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { FOUND_AT_ONCE, type SearchQuery, type Source, sourcesOf } from './search-query.js';
@@ -19,42 +20,73 @@ export interface SearchState {
 
 const EMPTY: SearchState = { events: [], hidden: [], isLast: true, isBusy: true };
 
+/** A search, as far as it was read. */
 interface Search {
+  /** The query as text. */
+  readonly key: string;
   /** Reads on. @throws {Unanswered} */
   readonly next: (count: number) => Promise<EventPage>;
-  /** Aborted as soon as the query has changed. */
-  readonly signal: AbortSignal;
+  /** Aborted if nobody waits for what is being read. */
+  readonly stopped: AbortController;
+  state: SearchState;
+  /** Identity of the event that the reader opened last. */
+  opened?: string;
 }
 
-/** Searches whenever the query changes; an answer to an older query is dropped. What was found stays if reading on fails. */
-export function useSearch(query: SearchQuery, key: string) {
-  const [state, setState] = useState<SearchState>(EMPTY);
-  const current = useRef<Search | undefined>(undefined);
-  const load = async ({ next, signal }: Search, before: SearchState) => {
+/** Where a search outlives the view, for a reader who comes back to it. */
+export type KeptSearch = RefObject<Search | undefined>;
+
+/**
+ * Goes on with the search that was kept, or searches anew, and again whenever the query changes; an answer to an older
+ * query is dropped. What was found stays if reading on fails.
+ */
+export function useSearch(query: SearchQuery, key: string, kept: KeptSearch) {
+  const isThere = () => kept.current?.key === key && !kept.current.state.isBusy;
+  const [state, setState] = useState<SearchState>(isThere() ? kept.current!.state : EMPTY);
+  const load = async (search: Search) => {
+    const before = search.state;
+    const show = (found: SearchState) => {
+      if (search.stopped.signal.aborted) return;
+      search.state = found;
+      setState(found);
+    };
+    search.state = { ...before, isBusy: true };
     setState((old) => ({ ...old, isBusy: true, fault: undefined }));
     try {
-      const page = await next(FOUND_AT_ONCE);
-      if (!signal.aborted) setState({ ...page, events: [...before.events, ...page.events], isBusy: false });
+      const page = await search.next(FOUND_AT_ONCE);
+      show({ ...page, events: [...before.events, ...page.events], isBusy: false });
     } catch (error) {
-      if (signal.aborted) return;
+      if (search.stopped.signal.aborted) return;
       if (!(error instanceof Unanswered)) throw error;
-      setState({ ...before, isLast: false, isBusy: false, fault: error });
+      show({ ...before, isLast: false, isBusy: false, fault: error });
     }
   };
   useEffect(() => {
-    const stopped = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const begin = () => {
+      const stopped = new AbortController();
       const sources: readonly Source[] = sourcesOf(query, FOUND_AT_ONCE);
       const next = eventStream(sources, (path) => readJson(path, stopped.signal));
-      current.current = { next, signal: stopped.signal };
-      load(current.current, EMPTY);
+      kept.current = { key, next, stopped, state: EMPTY };
+      load(kept.current);
     };
-    setState((old) => ({ ...old, isBusy: true }));
-    const timer = setTimeout(begin, PAUSE_MS);
+    if (isThere()) setState(kept.current!.state);
+    else {
+      setState((old) => ({ ...old, isBusy: true }));
+      timer = setTimeout(begin, PAUSE_MS);
+    }
     return () => {
       clearTimeout(timer);
-      stopped.abort();
+      if (kept.current?.state.isBusy) kept.current.stopped.abort();
     };
   }, [key]);
-  return { state, more: () => current.current && load(current.current, state) };
+  return {
+    state,
+    more: () => kept.current && load(kept.current),
+    /** Where the event stands that the reader opened last; negative if there is none. */
+    opened: state.events.findIndex(({ identity }) => identity === kept.current?.opened),
+    open(event: RecordedEvent) {
+      if (kept.current) kept.current.opened = event.identity;
+    },
+  };
 }

@@ -764,6 +764,36 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       { query: '?operation=vcon_consent_accepted' },
     ));
 
+  it('leads from an event, and from what it leads to, back to where the reader left the search', () =>
+    visit(
+      async (_, page) => {
+        const all = /3[0-9] events, the newest first/;
+        await found(page, 'The newest 25 events');
+        await page.getByRole('button', { name: 'Show more' }).click();
+        await found(page, all);
+        const link = page.locator('.timeline h3 a').nth(27);
+        const isFocused = () => link.evaluate((element) => element.matches(':focus'));
+        for (const back of [
+          () => page.goBack(),
+          async () => {
+            await page.getByRole('link', { name: 'All events of the asset' }).first().click();
+            await page.getByRole('heading', { name: 'Attributes now' }).waitFor();
+            await page.getByRole('button', { name: 'Back to the search' }).click();
+          },
+        ]) {
+          await link.click();
+          await page.getByRole('button', { name: 'Check the evidence' }).waitFor();
+          await back();
+          await found(page, all);
+          expect(new URL(page.url()).searchParams.get('q')).toBe(asset);
+          await expect.poll(isFocused).toBe(true);
+        }
+        await page.getByRole('navigation').getByRole('link', { name: 'Find' }).click();
+        await found(page, 'The newest 25 events');
+      },
+      { query: `?q=${asset}` },
+    ));
+
   it.each([
     ['light', 1000],
     ['dark', 320],
