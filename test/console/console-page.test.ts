@@ -749,6 +749,24 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       { query: `?conversation=${SUBJECT}` },
     ));
 
+  it('keeps its heading in its place when it has learned who reads', () =>
+    visit(
+      async (_, page) => {
+        let answer = () => {};
+        const asked = new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+        await page.route('**/iam/v1/principal', (route) => asked.then(() => route.continue()));
+        await page.reload();
+        await found(page, 'Loading');
+        const before = await page.locator('h1').boundingBox();
+        answer();
+        await page.getByRole('navigation').waitFor();
+        expect(await page.locator('h1').boundingBox()).toEqual(before);
+      },
+      { query: '?q=nothing-of-this-name', width: 1280 },
+    ));
+
   it('is used by keyboard', () =>
     visit(
       async (_, page) => {
