@@ -767,6 +767,20 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       { query: '?q=nothing-of-this-name', width: 1280 },
     ));
 
+  it('shows which page it is in the colours that a reader forces', () =>
+    visit(
+      async (_, page) => {
+        const links = page.getByRole('navigation').getByRole('link');
+        await links.first().waitFor();
+        // A line of no colour has one there.
+        const lines: string[] = await page.evaluate(
+          `[...document.querySelectorAll('nav a')].map((link) => getComputedStyle(link).borderBottomStyle)`,
+        );
+        expect(lines).toEqual(['solid', ...lines.slice(1).map(() => 'none')]);
+      },
+      { query: '?operation=vcon_consent_accepted' },
+    ));
+
   it('is used by keyboard', () =>
     visit(
       async (_, page) => {
