@@ -93,6 +93,13 @@ describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 
       expect(await page.locator('.operation h3').allTextContents()).toEqual(['Redacted', 'Asset created']);
     }));
 
+  it('shows its attributes on paper, and nothing to press', () =>
+    inPage(async ({ page }) => {
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.locator('dl.card').isVisible()).toBe(true);
+      expect(await page.getByRole('button').count()).toBe(0);
+    }));
+
   it('shows what the asset was after an event, and leads back to what it is now', () =>
     inPage(async ({ page, barriers, picture }) => {
       const attributes = page.locator('dl.card');

@@ -215,6 +215,10 @@ describe.skipIf(!chromiumPath)('compliance that is read in steps', { timeout: 18
       await looked(page, '1 more asset is looked at as soon as all of its events are read.');
       expect(await complaints(page)).toEqual(['0', '0']);
       await page.getByText('This policy applies to no asset looked at so far.').waitFor();
+      // Whoever reads the numbers on paper has to know it too.
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.getByText('covers only what was looked at so far').isVisible()).toBe(true);
+      await page.emulateMedia({ media: null });
       await further(page);
       await looked(page, 'Looked at so far: the newest asset. Events read: 12,');
       expect(await complaints(page)).toEqual(['1', '1']);

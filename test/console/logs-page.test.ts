@@ -115,7 +115,7 @@ describe.skipIf(!chromiumPath)('the page of the statement logs', { timeout: 120_
       await log.getByText('contained in this one: checked here').waitFor();
     }));
 
-  it('says when the log no longer contains what this browser saw, at every visit', () =>
+  it('says when the log no longer contains what this browser saw, at every visit and on paper', () =>
     inPage(async (open) => {
       const log = logIn(open, 'Public statements');
       await log.getByText('sees the log for the first time').waitFor();
@@ -129,6 +129,8 @@ describe.skipIf(!chromiumPath)('the page of the statement logs', { timeout: 120_
         await open.page.reload();
         await log.getByText('it shows two histories').waitFor();
       }
+      await open.page.emulateMedia({ media: 'print' });
+      expect(await log.getByText('it shows two histories').isVisible()).toBe(true);
     }));
 
   it('refuses a checkpoint that is not signed, and does not keep it', () =>
