@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { unzipSync, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleIndex, encodeBundleIndex, INDEX_PATH, readBundleIndex } from '../../src/core/bundle/bundle-index.js';
-import { utf8 } from '../../src/core/bytes.js';
+import { concatBytes, utf8 } from '../../src/core/bytes.js';
 import { encodeVkey } from '../../src/core/tlog/signed-note.js';
 import { commandLine } from '../support/command-line.js';
 import { startTestService, type TestService, template } from './test-service.js';
@@ -223,6 +223,13 @@ describe('the bundle of an event that witnesses have vouched for', () => {
       'malformed',
       (opened) => {
         opened[PROOF] = utf8('c2sp.org/tlog-proof@v2\nindex 0\n\n');
+      },
+    ],
+    [
+      'a byte order mark before the proof',
+      'malformed',
+      (opened) => {
+        opened[PROOF] = concatBytes(utf8('\ufeff'), opened[PROOF]!);
       },
     ],
     [

@@ -5,6 +5,7 @@ import { readSeal } from '../receipt/seal.js';
 import type { EventDocument } from '../statement/event-document.js';
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import type { NoteKey } from '../tlog/signed-note.js';
+import { utf8Text } from '../utf8-text.js';
 import type { ExpectedLog, LogTrust } from '../verify/trust.js';
 import { type Findings, findingsOf, missing, notCovered } from '../verify/verdict.js';
 import { verifyWitnessed, type WitnessedSeal } from '../verify/verify-witnessed.js';
@@ -34,7 +35,7 @@ function hashes(value: unknown): Uint8Array[] {
 /** @throws {VerificationError} `malformed` */
 function witnessedSeal(seal: Uint8Array, proof: Uint8Array, inclusion: Uint8Array): WitnessedSeal {
   const read = parseUnambiguousBytes(inclusion) as { path?: unknown; peaks?: unknown } | null;
-  return { seal, proof: new TextDecoder().decode(proof), path: hashes(read?.path), peaks: hashes(read?.peaks) };
+  return { seal, proof: utf8Text(proof), path: hashes(read?.path), peaks: hashes(read?.peaks) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { VerificationError } from '../errors.js';
+import { utf8Text } from '../utf8-text.js';
 import { JsonError, MAX_DEPTH } from '../vcon/json-document.js';
 import { membersIn, writtenShape } from '../vcon/json-members.js';
 import { parseJson } from '../vcon/parse-json.js';
@@ -26,16 +27,7 @@ export function parseUnambiguousJson(text: string): unknown {
   return value;
 }
 
-/**
- * The same of bytes, which must be UTF-8 without a byte order mark: readers differ in what they make of other bytes.
- * @throws {VerificationError} `malformed`
- */
+/** The same of bytes, which must be UTF-8 without a byte order mark. @throws {VerificationError} `malformed` */
 export function parseUnambiguousBytes(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new VerificationError('malformed', 'it is not UTF-8');
-  }
-  return parseUnambiguousJson(text);
+  return parseUnambiguousJson(utf8Text(bytes));
 }

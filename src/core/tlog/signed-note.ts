@@ -32,7 +32,9 @@ export interface SignedNote {
   readonly signatures: readonly NoteSignature[];
 }
 
-const SIGNATURE_LINE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/;
+const SIGNATURE_LINE = /^— ([^\p{White_Space}+]+) ([A-Za-z0-9+/]+={0,2})$/u;
+/** A control character other than a line feed. */
+const CONTROL = /[^\n -\u{10ffff}]/u;
 const MOST_SIGNATURES = 100;
 const MOST_BYTES = 1 << 20;
 
@@ -87,6 +89,7 @@ export function encodeNote(text: string, lines: readonly string[]): string {
 /** Takes a note apart. @throws {VerificationError} `malformed` */
 export function decodeNote(note: string): SignedNote {
   if (note.length > MOST_BYTES) throw malformed('too long');
+  if (CONTROL.test(note)) throw malformed('it has control characters');
   const end = note.lastIndexOf('\n\n');
   if (end < 0 || !note.endsWith('\n')) throw malformed('it has no signature lines');
   const lines = note.slice(end + 2, -1).split('\n');
@@ -100,6 +103,7 @@ export function readSignatureLine(line: string): NoteSignature {
   if (name === undefined) throw malformed('a signature line is not "— name base64"');
   const bytes = base64Bytes(encoded!);
   if (bytes.length < 5) throw malformed('a signature is too short');
+  if (toBase64(bytes) !== encoded) throw malformed('a signature is not base64 as it is written');
   return { name, keyId: bytes.slice(0, 4), signature: bytes.slice(4) };
 }
 

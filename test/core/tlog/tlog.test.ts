@@ -66,6 +66,9 @@ describe('signed notes', () => {
     ['no signature at all', 'malformed', (note) => note.slice(0, note.indexOf('\n\n') + 1)],
     ['a line that is no signature', 'malformed', (note) => `${note}- not one\n`],
     ['no line feed at its end', 'malformed', (note) => note.slice(0, -1)],
+    ['a control character', 'malformed', (note) => note.replace('\n\n', '\n\t\n\n')],
+    ['base64 without its padding', 'malformed', (note) => note.replace(/=+\n$/, '\n')],
+    ['a space of Unicode in a name', 'malformed', (note) => `${note}— a\u0085b AAAAAAAA\n`],
     ['thousands of signatures', 'malformed', (note) => note + note.slice(note.indexOf('—')).repeat(1000)],
   ])('are refused with %s', async (_, code, change) => {
     const keys = [decodeVkey(KNOWN.checkpoints.vkey)];

@@ -52,15 +52,18 @@ def _malformed(condition, what):
 
 
 def _read_note(note):
+    _malformed(all(each == "\n" or each >= " " for each in note), "a note has control characters")
     end = note.rfind("\n\n")
     _malformed(end >= 0 and note.endswith("\n"), "not a signed note")
     lines = []
     for line in note[end + 2 : -1].split("\n"):
         match = re.fullmatch(r"— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})", line)
         _malformed(match, "a signature line is not one")
-        plain = match[2].rstrip("=")
-        _malformed(len(plain) % 4 != 1, "a signature is not base64")
-        raw = base64.b64decode(plain + "=" * (-len(plain) % 4))
+        try:
+            raw = base64.b64decode(match[2], validate=True)
+        except ValueError:
+            raw = b""
+        _malformed(base64.b64encode(raw).decode() == match[2], "a signature is not base64")
         _malformed(len(raw) >= 5, "a signature is too short")
         lines.append((match[1], raw))
     _malformed(len(lines) <= 100, "too many signatures")
@@ -68,8 +71,10 @@ def _read_note(note):
 
 
 def _read_proof(data):
-    # Undecodable bytes become U+FFFD and fail one of the patterns, or stand in what proves nothing.
-    text = data.decode("utf-8", "replace")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused("malformed", "a tlog-proof is not UTF-8") from None
     head, blank, note = text.partition("\n\n")
     lines = head.split("\n")
     _malformed(blank and lines.pop(0) == "c2sp.org/tlog-proof@v1", "not a tlog-proof")
