@@ -1,6 +1,6 @@
 import { sha384, sha512 } from '@noble/hashes/sha2.js';
 import { toHex } from '../bytes.js';
-import { HashAlgorithm, type HashRules } from '../cose/algorithms.js';
+import { HASHES, HashAlgorithm, type HashRules } from '../cose/algorithms.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
 import { hashRules } from '../statement/vcon-template.js';
@@ -28,9 +28,14 @@ const LONGER_HASHES: Readonly<Record<number, (bytes: Uint8Array) => Uint8Array>>
   [HashAlgorithm.sha512]: sha512,
 };
 
-/** The digest of a file as it is, in hex. */
-function digestOf(document: Uint8Array, { alg }: HashRules): string {
-  return toHex((LONGER_HASHES[alg] ?? sha256)(document));
+/** The digests of a file as it is, in hex, each made once. */
+function digestsOf(document: Uint8Array): (alg: HashRules['alg']) => string {
+  const made = new Map<number, string>();
+  return (alg) => {
+    const digest = made.get(alg) ?? toHex((LONGER_HASHES[alg] ?? sha256)(document));
+    made.set(alg, digest);
+    return digest;
+  };
 }
 
 /** How a person calls a form. */
@@ -78,7 +83,7 @@ export function matchDocument(expected: DocumentDigests, document: Uint8Array): 
 
 /** The same for one document and the digests of many pieces of evidence: its forms are hashed once. */
 function documentMatcher(document: Uint8Array) {
-  const raw = toHex(sha256(document));
+  const digestBy = digestsOf(document);
   let hashes: VconHashes | undefined;
   const match = ({
     payload_hash: named,
@@ -90,7 +95,7 @@ function documentMatcher(document: Uint8Array) {
     if (!rules) throw new VerificationError('unsupported', `the hash algorithm of the payload, ${alg}, is not known`);
     const digest = named.toLowerCase();
     const longer = rules.alg in LONGER_HASHES;
-    const own = longer ? digestOf(document, rules) : raw;
+    const own = digestBy(rules.alg);
     if (own === digest) return { form: 'raw', digest };
     hashes ??= vconHashes(document);
     const forms = longer ? [] : hashes.conserver;
@@ -101,11 +106,13 @@ function documentMatcher(document: Uint8Array) {
     throw mismatch(own, digest, forms);
   };
   let digests: Set<string | undefined> | undefined;
-  /** Whether these can be its digests; of a longer hash than SHA-256 it is not known. */
-  const canMatch = ({ payload_hash: named, payload_jcs_sha256: jcs }: DocumentDigests): boolean => {
+  /** Whether these can be its digests. */
+  const canMatch = ({ payload_hash: named = '', payload_jcs_sha256: jcs }: DocumentDigests): boolean => {
     hashes ??= vconHashes(document);
-    digests ??= new Set([raw, ...[...hashes.conserver, hashes.jcs].map(({ hash }) => hash)]);
-    return named?.length !== raw.length || [named, jcs].some((each) => each && digests!.has(each.toLowerCase()));
+    digests ??= new Set([...hashes.conserver, hashes.jcs].map(({ hash }) => hash));
+    const rules = Object.values(HASHES).find(({ length }) => 2 * length === named.length);
+    if (rules) digests.add(digestBy(rules.alg));
+    return [named, jcs].some((each) => each && digests!.has(each.toLowerCase()));
   };
   return { match, canMatch };
 }
@@ -169,9 +176,8 @@ function attachmentClaim(claims: readonly Claim[], document: Uint8Array, piece: 
   const naming = claims
     .filter(({ kind }) => kind === 'event')
     .flatMap((of) => namedAttachments(of.facts).map((digest) => ({ of: of.piece, ...digest })));
-  const own = new Map<string, string>();
-  for (const { alg } of naming) if (!own.has(alg)) own.set(alg, digestOf(document, hashRules(alg)!));
-  const same = naming.filter(({ digest, alg }) => own.get(alg) === digest);
+  const digestBy = digestsOf(document);
+  const same = naming.filter(({ digest, alg }) => digestBy(hashRules(alg)!.alg) === digest);
   const [first] = same;
   if (!first) return undefined;
   return {
