@@ -13,7 +13,7 @@ export interface HeldCopy {
   readonly height: number;
   /** Numbers of its massifs; an older seal may end before the last ones. */
   readonly numbers: readonly number[];
-  /** What ties its massifs to the rest of the log. */
+  /** What ties its massifs to the rest of the log; also behind its size, where a later generation goes on. */
   readonly edges: Edges;
   massif(number: number): Massif | Promise<Massif>;
 }
@@ -39,14 +39,9 @@ const held = new WeakMap<Proof, readonly SealedCopy[]>();
 export function holding(proof: SealProof, copy: HeldCopy, seals: Iterable<VerifiedSeal>): SealProof {
   const names = new Map([...seals].map((seal) => [logOf(seal), seal]));
   names.delete(logOf(proof.log));
-  held.set(proof, [[proof, copy], ...[...names.values()].map((seal) => copyUnder(seal, copy))]);
+  const older = [...names.values()].map((seal): SealedCopy => [sealProof(seal), { ...copy, size: seal.state.size }]);
+  held.set(proof, [[proof, copy], ...older]);
   return proof;
-}
-
-function copyUnder(seal: VerifiedSeal, copy: HeldCopy): SealedCopy {
-  const { size } = seal.state;
-  const edges: Edges = new Map([...copy.edges].filter(([at]) => BigInt(at) < size));
-  return [sealProof(seal), { ...copy, size, edges }];
 }
 
 /** Returns the copies that a proof is about: first the one under its own seal. */

@@ -144,12 +144,15 @@ async function compareWithCopies(nodes: LogNodes, copies: readonly Copy[]): Prom
 
 async function conflictsOf(log: ShownLog): Promise<Conflict[]> {
   const { subject, placed, copies } = log;
+  // One piece agrees with itself; a copy may show very many generations, each of which is a log.
+  if (placed.length + copies.length < 2) return [];
   const nodes = new LogNodes(subject);
   for (const { piece, proof } of placed) for (const leaf of leafOf(proof)) nodes.add({ ...leaf, piece });
   if (!haveOneRoot(log))
     for (const { piece, proof } of placed)
       for (const node of coveredBytes(proof).tree?.nodes() ?? []) nodes.add({ ...node, piece });
-  for (const { piece, copy } of copies) for (const [at, hash] of copy.edges) nodes.add({ at, hash, piece });
+  for (const { piece, copy } of copies)
+    for (const [at, hash] of copy.edges) if (BigInt(at) < copy.size) nodes.add({ at, hash, piece });
   await compareWithCopies(nodes, copies);
   return nodes.conflicts;
 }
