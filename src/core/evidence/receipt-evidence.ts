@@ -1,9 +1,11 @@
 import { appendTo } from '../append-to.js';
-import { equalBytes } from '../bytes.js';
+import { equalBytes, toHex } from '../bytes.js';
 import { DataStructure } from '../cose/labels.js';
 import { VerificationError } from '../errors.js';
 import { readMmrReceipt } from '../receipt/mmr-receipt.js';
 import { receiptStructure } from '../receipt/receipt-proof.js';
+import { readRfc9162Receipt } from '../receipt/rfc9162-receipt.js';
+import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
 import type { InclusionProof } from '../verify/claim.js';
 import type { ExpectedLog, LogTrust } from '../verify/trust.js';
 import { checked, type Findings, failure, missing, notCovered } from '../verify/verdict.js';
@@ -40,24 +42,46 @@ export async function matchReceipts(
   const found: Partial<Findings>[] = [];
   const byIndex = new Map<bigint, GivenEvent[]>();
   for (const event of events) appendTo(byIndex, BigInt(eventCommit(event.event).index), event);
-  // Statements and receipts mostly come in one order, and each try costs a signature: the search goes on behind the last hit.
+  // Each try costs a signature. Statements and receipts mostly come in one order: the search goes on behind the last hit.
   const order = [...entries];
+  const likely = await entriesByNeighbours(receipts, entries);
   for (const { path, bytes } of receipts) {
     const { proven: structure, failed } = await checked(path, () => receiptStructure(bytes));
     if (failed) found.push(failed);
-    else if (structure === DataStructure.rfc9162Sha256) found.push(await ofStatement(path, bytes, order, keys));
+    else if (structure === DataStructure.rfc9162Sha256) found.push(await ofStatement(path, bytes, order, likely, keys));
     else found.push(await ofEvent(path, bytes, events, byIndex, keys));
   }
   return found;
+}
+
+/**
+ * The entries that are probably at these indices: a path begins with the leaf beside its own, so that receipts of neighbours
+ * name the leaves of each other.
+ */
+async function entriesByNeighbours(
+  receipts: readonly EvidenceFile[],
+  entries: readonly GivenEntry[],
+): Promise<ReadonlyMap<bigint, GivenEntry>> {
+  const byLeaf = new Map(entries.map((each) => [toHex(rfc9162Leaf(each.entry)), each]));
+  const likely = new Map<bigint, GivenEntry>();
+  for (const { path, bytes } of receipts) {
+    const { proven } = await checked(path, () => readRfc9162Receipt(bytes));
+    const beside = proven?.path[0] && byLeaf.get(toHex(proven.path[0]));
+    if (beside) likely.set(proven.leafIndex ^ 1n, beside);
+  }
+  return likely;
 }
 
 async function ofStatement(
   path: string,
   bytes: Uint8Array,
   entries: GivenEntry[],
+  likely: ReadonlyMap<bigint, GivenEntry>,
   { logKeys, verifySignature, statementLog: log }: ReceiptKeys,
 ): Promise<Partial<Findings>> {
-  return firstOf(path, [...entries], 'statement', async ({ entry }) => {
+  const { proven } = await checked(path, () => readRfc9162Receipt(bytes));
+  const first = proven && likely.get(proven.leafIndex);
+  return firstOf(path, first ? [first, ...entries] : [...entries], 'statement', async ({ entry }) => {
     const { proof } = await verifyRfc9162Receipt(bytes, entry, { logKeys, verifySignature, log });
     while (entries.at(-1)!.entry !== entry) entries.push(entries.shift()!);
     for (const copy of entries) if (equalBytes(copy.entry, entry)) copy.proofs.push(proof);
