@@ -73,7 +73,10 @@ function found(statement: ExaminedStatement, sources: KeySources): Found {
     if (sources.selfAsserted) return keyOfConfirmation(statement);
     throw rejected('The issuer is not registered, and this tenancy does not allow self-asserted issuers.');
   }
-  if (statement.read.kid) throw rejected('The issuer is not registered.');
+  if (statement.read.kid) {
+    const own = sources.selfAsserted ? ', or the statement carries the key in its confirmation claim (8)' : '';
+    throw rejected(`The issuer is not registered. An Owner adds its key as a trust anchor${own}.`);
+  }
   throw new StatementRefused(
     'Confirmation Missing',
     'The statement names no key: it has neither a kid (4) nor an x5chain (33) nor a confirmation claim (8).',

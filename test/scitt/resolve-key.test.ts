@@ -86,6 +86,12 @@ describe('a key that the statement brings itself', () => {
     expect(await judge(coseKeyOf(sampleIssuer()))).toMatch('does not verify');
   });
 
+  it('is what an unknown issuer is told to bring, where the tenancy allows it', async () => {
+    const statement = sampleStatement(sampleIssuer(), { confirmation: false });
+    expect(await resolved(statement)).toMatch(/adds its key as a trust anchor, or the statement carries the key/);
+    expect(await resolved(statement, { selfAsserted: false })).toMatch(/adds its key as a trust anchor\.$/);
+  });
+
   it('does not sign for an issuer that is registered, nor for the service itself', async () => {
     const [known, stranger] = [sampleIssuer(), sampleIssuer()];
     const forged = sampleStatement(stranger);
