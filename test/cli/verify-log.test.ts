@@ -304,6 +304,7 @@ describe('vcon-archivist verify of a public asset', () => {
   let server: Server;
   let url: string;
   let attributes = { step: '2' };
+  let newest: object = made.events[2]!;
   beforeAll(async () => {
     server = createServer(async (request, response) => {
       const path = request.url!.replace(/^\/archivist\/v2\//, '');
@@ -312,7 +313,7 @@ describe('vcon-archivist verify of a public asset', () => {
       else if (path.includes('/events?page_token=more'))
         response.end(JSON.stringify({ events: made.events.slice(0, 1), next_page_token: '' }));
       else if (path.endsWith('/events'))
-        response.end(JSON.stringify({ events: made.events.slice(1).toReversed(), next_page_token: 'more' }));
+        response.end(JSON.stringify({ events: [newest, made.events[1]], next_page_token: 'more' }));
       else if (path === ASSET) response.end(JSON.stringify({ identity: ASSET, attributes }));
       else response.writeHead(404).end('{}');
     });
@@ -325,6 +326,13 @@ describe('vcon-archivist verify of a public asset', () => {
     const { out, exitCode } = await verify(url);
     expect(out).toMatch(/events +3\n +attributes +\{"step":"2"\}/);
     expect(exitCode).toBe(0);
+  });
+
+  it('is incomplete, and refuses nothing, while no log holds its newest event yet', async () => {
+    newest = { ...newest, merklelog_entry: { commit: null, confirm: null, unequivocal: null } };
+    const { out, exitCode } = await verify(url);
+    newest = made.events[2]!;
+    expect([exitCode, out]).toEqual([3, expect.stringContaining('no log holds the event yet: fetch it again')]);
   });
 
   it('refuses attributes that its events did not make', async () => {

@@ -5,6 +5,7 @@ import {
   logged,
   SAMPLE_VCON,
   sampleAssetEvent,
+  sampleAssetFreeEvent,
   sampleAttributes,
   sampleSigners,
   sampleStatement,
@@ -100,4 +101,20 @@ it('a statement or event beside a transparent statement that proves it is proven
     { ...event, merklelog_entry: { commit: { ...commit, index: '3' } } },
   ])
     expect(await beside(other)).toEqual(['refused', 'event', 'statement', 'event_mismatch']);
+});
+
+describe('an event that no log holds yet', () => {
+  const served = { ...event, merklelog_entry: { commit: null, confirm: null, unequivocal: null } };
+  const free = sampleAssetFreeEvent(attributes);
+  it.each([
+    ['of an asset', served],
+    ['without an asset', { ...free, merklelog_commit: { index: '0', idtimestamp: '' } }],
+    ['without an asset and a commit', { ...free, merklelog_commit: null }],
+  ])('is unproven and not refused: %s', async (_, pending) => {
+    const file = { 'e.json': utf8(JSON.stringify(pending)) };
+    expect(await told(file)).toEqual(['incomplete']);
+    expect(await told({ ...file, 'a.cose': statement, 'b.cose': receipt })).toEqual(['incomplete', 'statement']);
+    const { idtimestamp: _time, ...cut } = free.merklelog_commit;
+    expect((await told({ 'e.json': utf8(JSON.stringify({ ...free, merklelog_commit: cut })) }))[0]).toBe('refused');
+  });
 });

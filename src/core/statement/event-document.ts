@@ -68,8 +68,11 @@ function texts<Name extends string>(event: Json, names: readonly Name[]): Record
   return read as Record<Name, string>;
 }
 
+/** The service shows an event also before a log holds it: without a commit, or an asset-free one without its time. */
 function readCommit(value: unknown): LogCommit {
-  const commit = texts(object(value, 'the log commit'), ['index', 'idtimestamp']);
+  const commit = value === null ? undefined : texts(object(value, 'the log commit'), ['index', 'idtimestamp']);
+  if (!commit?.idtimestamp)
+    throw new VerificationError('insufficient_data', 'no log holds the event yet: fetch it again once it is confirmed');
   if (!/^(0|[1-9][0-9]{0,19})$/.test(commit.index)) throw malformed('index is not a decimal number');
   if (!/^[0-9a-f]{18}$/.test(commit.idtimestamp)) throw malformed('idtimestamp is not 18 hex characters');
   return commit;
@@ -117,13 +120,13 @@ export function isAssetEvent(event: EventDocument): event is AssetEventDocument 
 
 /**
  * Reads the JSON of a frozen event. Only what the log commits to is kept: a field beside it proves nothing.
- * @throws {VerificationError} `malformed`
+ * @throws {VerificationError} `malformed`; `insufficient_data` if no log holds it yet
  */
 export function parseEventDocument(text: string): EventDocument {
   return readEventDocument(parseUnambiguousJson(text));
 }
 
-/** The same of JSON that is parsed already. @throws {VerificationError} `malformed` */
+/** The same of JSON that is parsed already. @throws {VerificationError} `malformed`, `insufficient_data` */
 export function readEventDocument(value: unknown): EventDocument {
   checkDepth(value, MAX_DEPTH);
   const event = object(value, 'it');

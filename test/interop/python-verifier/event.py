@@ -63,17 +63,18 @@ class Event:
         return {name: members[name] for name in names}
 
     def _read_commit(self, value):
-        entry = value.get("merklelog_commit")
+        entry = value.get("merklelog_commit", ())
         if not self.is_free:
             entry = value.get("merklelog_entry")
             _malformed(isinstance(entry, dict), "merklelog_entry is not an object")
-            entry = entry.get("commit")
-        _malformed(isinstance(entry, dict), "the log commit is not an object")
-        index, idtimestamp = entry.get("index"), entry.get("idtimestamp")
-        good = isinstance(index, str) and re.fullmatch("(0|[1-9][0-9]{0,19})", index, re.ASCII)
+            entry = entry.get("commit", ())
+        _malformed(entry is None or isinstance(entry, dict), "the log commit is not an object")
+        index, idtimestamp = (entry.get(name) for name in ("index", "idtimestamp")) if entry is not None else ("", "")
+        _malformed(isinstance(index, str) and isinstance(idtimestamp, str), "the log commit has no texts")
+        require(idtimestamp != "", "insufficient_data", "no log holds the event yet")
+        good = re.fullmatch("(0|[1-9][0-9]{0,19})", index, re.ASCII)
         _malformed(good and "\n" not in index, "index is not a decimal number")
-        good = isinstance(idtimestamp, str) and re.fullmatch("[0-9a-f]{18}", idtimestamp)
-        _malformed(good, "idtimestamp is not 18 hex characters")
+        _malformed(re.fullmatch("[0-9a-f]{18}", idtimestamp), "idtimestamp is not 18 hex characters")
         return int(index), idtimestamp
 
     @property
