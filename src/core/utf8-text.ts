@@ -10,6 +10,6 @@ export function utf8Text(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch {
-    throw new VerificationError('malformed', 'it is not UTF-8');
+    throw new VerificationError('malformed', 'a text is not UTF-8');
   }
 }

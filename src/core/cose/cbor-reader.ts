@@ -1,5 +1,6 @@
 import { uint64FromBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
+import { utf8Text } from '../utf8-text.js';
 
 /** A map with integer and text keys, in the order of its bytes when decoded. */
 export type CborMap = Map<number | bigint | string, CborValue>;
@@ -27,7 +28,6 @@ const MAJOR = { unsigned: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, t
 /** Bytes that follow the initial one, by its low five bits from 24 on, and the smallest value worth that many. */
 const WIDTHS = [1, 2, 4, 8] as const;
 const SMALLEST = [24, 0x100, 0x10000, 0x100000000] as const;
-const TEXT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function malformed(reason: string): VerificationError {
   return new VerificationError('malformed', `not strict CBOR: ${reason}`);
@@ -111,12 +111,7 @@ class Reader {
   }
 
   private text(length: number | bigint): string {
-    try {
-      return TEXT.decode(this.bytes.subarray(this.skip(length), this.offset));
-    } catch (error) {
-      if (error instanceof VerificationError) throw error;
-      throw malformed('text is not UTF-8');
-    }
+    return utf8Text(this.bytes.subarray(this.skip(length), this.offset));
   }
 
   /** Where so many bytes begin; the offset is then at their end. */

@@ -7,6 +7,7 @@ import { MANIFEST_TYPE } from '../keys/key-manifest.js';
 import { decodeKeyManifests } from '../keys/verify-key-manifests.js';
 import { decodeMassifStart } from '../massif/massif-start.js';
 import { decodeSealPayload } from '../receipt/seal.js';
+import { utf8Text } from '../utf8-text.js';
 
 /** What a file was taken for, by its content. A name or an ending says nothing. */
 export type EvidenceKind =
@@ -44,7 +45,7 @@ function isTaggedSign1(bytes: Uint8Array): boolean {
 
 function isText(bytes: Uint8Array): boolean {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    utf8Text(bytes);
     return true;
   } catch {
     return false;

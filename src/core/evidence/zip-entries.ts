@@ -1,3 +1,5 @@
+import { utf8Text } from '../utf8-text.js';
+
 /** What a zip lists. The name of a folder ends in `/`. */
 export interface ZipEntry {
   readonly name: string;
@@ -48,7 +50,6 @@ const OTHER_VALUES = new Set([0x0001, 0x7075]);
 /** Unix's types of files, and MS-DOS's attributes. Tools write a symbolic link as one, and a volume label not at all. */
 const [ANY_TYPE, FOLDER_TYPE, FILE_TYPE] = [0, 4, 8];
 const [LABEL_BIT, FOLDER_BIT] = [0x08, 0x10];
-const NAME = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NOT_ASCII = /[^\0-\x7f]/;
 
 /**
@@ -115,7 +116,7 @@ function headerOf(view: DataView, at: number, nameAt: number): EntryHeader {
   const end = extraAt + u16(view, at + 22);
   check((flags & ~FLAGS) === 0);
   checkExtraFields(view, extraAt, end);
-  const name = NAME.decode(new Uint8Array(view.buffer, view.byteOffset + nameAt, extraAt - nameAt));
+  const name = utf8Text(new Uint8Array(view.buffer, view.byteOffset + nameAt, extraAt - nameAt));
   // For some readers a name ends at a zero. Without the flag, letters other than ASCII differ between readers.
   check(!name.includes('\0') && ((flags & NAME_IS_UTF8) > 0 || !NOT_ASCII.test(name)));
   return { flags, method: u16(view, at + 2), ...sizesAt(view, at + 8), name, end };

@@ -89,7 +89,7 @@ export function encodeNote(text: string, lines: readonly string[]): string {
 /** Takes a note apart. @throws {VerificationError} `malformed` */
 export function decodeNote(note: string): SignedNote {
   if (note.length > MOST_BYTES) throw malformed('too long');
-  if (CONTROL.test(note)) throw malformed('it has control characters');
+  if (CONTROL.test(note)) throw malformed('it has a control character');
   const end = note.lastIndexOf('\n\n');
   if (end < 0 || !note.endsWith('\n')) throw malformed('it has no signature lines');
   const lines = note.slice(end + 2, -1).split('\n');
@@ -102,8 +102,7 @@ export function readSignatureLine(line: string): NoteSignature {
   const [, name, encoded] = SIGNATURE_LINE.exec(line) ?? [];
   if (name === undefined) throw malformed('a signature line is not "— name base64"');
   const bytes = base64Bytes(encoded!);
-  if (bytes.length < 5) throw malformed('a signature is too short');
-  if (toBase64(bytes) !== encoded) throw malformed('a signature is not base64 as it is written');
+  if (bytes.length < 5 || toBase64(bytes) !== encoded) throw malformed('a signature is too short, or no base64');
   return { name, keyId: bytes.slice(0, 4), signature: bytes.slice(4) };
 }
 
