@@ -27,7 +27,6 @@ export type VerificationCode =
   | 'manifest_signature_invalid'
   | 'manifest_invalid'
   | 'manifest_older'
-  | 'key_revoked'
   | 'key_invalid';
 
 /** Evidence that does not verify: `code` says which check refused it, `message` says it to a person. */

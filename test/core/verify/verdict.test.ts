@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { VerificationError } from '../../../src/core/errors.js';
 import type { Claim } from '../../../src/core/verify/claim.js';
@@ -115,3 +116,14 @@ describe('a verdict', () => {
     });
   });
 });
+
+it.each(['errors.ts', 'evidence/evidence-kind.ts'])(
+  'the page on verdicts names every code of a refusal, and every kind of a file: those of %s',
+  (file) => {
+    const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+    const names = [...read(`src/core/${file}`).matchAll(/^ {2}\| '(\w+)'/gm)].map(([, name]) => name);
+    const page = read('docs/formats/verdict.md');
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name) => name !== 'document' && !page.includes(`\`${name}\``))).toEqual([]);
+  },
+);
