@@ -13,6 +13,7 @@ interface StatusSource {
 
 /** Liveness, readiness and the page at `/`. They need no token and reveal nothing inside tenancies. */
 export function statusRoutes(source: StatusSource): Route[] {
+  const health = oneAtATime(source.health);
   const shared = { method: 'GET', access: 'public', extension: true, success: 200 } as const;
   return [
     route({
@@ -36,8 +37,8 @@ export function statusRoutes(source: StatusSource): Route[] {
         halted_logs: z.array(z.strictObject({ log: z.string(), tenancy: z.string(), kind: z.string() })),
       }),
       handle: async () => {
-        const health = await source.health();
-        return { status: health.ready ? 200 : 503, body: health };
+        const found = await health();
+        return { status: found.ready ? 200 : 503, body: found };
       },
     }),
     route({
@@ -48,7 +49,7 @@ export function statusRoutes(source: StatusSource): Route[] {
       codes: [],
       rawResponse: 'text/html',
       handle: async () => {
-        const page = statusPage(await source.health(), source.publicUrl, source.rootFingerprint());
+        const page = statusPage(await health(), source.publicUrl, source.rootFingerprint());
         return {
           bytes: new TextEncoder().encode(page),
           contentType: 'text/html; charset=utf-8',
@@ -56,4 +57,15 @@ export function statusRoutes(source: StatusSource): Route[] {
       },
     }),
   ];
+}
+
+/** Anybody may ask, and a deployment may have very many logs: who asks during a look gets what it finds. */
+function oneAtATime<Found>(look: () => Promise<Found>): () => Promise<Found> {
+  let looking: Promise<Found> | undefined;
+  return () => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
 }
