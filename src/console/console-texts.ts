@@ -45,7 +45,8 @@ export const CONSOLE_TEXTS = {
         ? '1 event, the newest first'
         : `${count} events, the newest first`
       : `The newest ${count} events`,
-  nothing: 'Nothing was found. Ids, hashes, names and labels must be complete.',
+  nothing:
+    'Nothing was found. Ids, hashes, names and labels must be complete. A conserver’s events have no telephone numbers: find a call by its id or its file.',
   nothingYet: 'There are no events that you may see.',
   more: 'Show more',
   moreFailed: (why: string) => `No more events could be read. ${why}`,
