@@ -145,9 +145,6 @@ describe('locations', () => {
       const [entry] = page.json['locations'] as { identity: string; display_name: string }[];
       walked.push(entry!.identity);
       token = String(page.json['next_page_token']);
-      const { after } = token ? JSON.parse(Buffer.from(token, 'base64url').subarray(16).toString()) : {};
-      // As in tokens of versions that compared this text: they lead on.
-      if (token) expect(after).toBe(`${entry!.display_name} ${entry!.identity.slice('locations/'.length)}`);
     } while (token);
     expect(walked).toEqual([...new Set(sorted)].flatMap((name) => identities.get(name)!.toSorted()));
   });
