@@ -85,7 +85,10 @@ describe.concurrent.each(backends)('a schedule on $name', ({ open }) => {
       const right = backend.worker(name, async () => undefined);
       const kept = await backend.keepSchedule({ queue: name, id: 'again', repeat: { pattern: PATTERN }, options: {} });
       await expect.poll(async () => (await queue.getJobScheduler('again'))?.next, PATIENCE).toBe(next);
-      expect((await queue.getDelayed()).map(({ timestamp, delay }) => timestamp + delay)).toEqual([next]);
+      const [due, ...others] = (await queue.getDelayed()).map(({ timestamp, delay }) => timestamp + delay);
+      // BullMQ reads the clock twice for the two.
+      expect(Math.abs(due! - next!)).toBeLessThan(1_000);
+      expect(others).toEqual([]);
       await right.close();
       await kept.close();
     },
