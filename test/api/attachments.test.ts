@@ -139,6 +139,11 @@ describe('a create that attaches', () => {
     ['no hash', ({ attachment }) => ({ ...attachment, arc_blob_hash_value: null }), /arc_blob_hash_value/],
     ['another algorithm', ({ attachment }) => ({ ...attachment, arc_blob_hash_alg: 'MD5' }), /arc_blob_hash_alg/],
     ['no identity', ({ attachment }) => ({ ...attachment, arc_blob_identity: null }), /arc_blob_identity/],
+    [
+      'a list of its identity',
+      ({ attachment }) => ({ ...attachment, arc_blob_identity: [attachment['arc_blob_identity']] }),
+      /arc_blob_identity/,
+    ],
     ['no blob', ({ attachment }) => ({ ...attachment, arc_blob_identity: 'blobs/x' }), /arc_blob_identity/],
     [
       'a blob that is not there',

@@ -219,6 +219,15 @@ describe('the audit of a database', () => {
     expect(await audit()).toEqual([expect.stringMatching(fault)]);
     await running.asOwner('INSERT INTO archivist.blob SELECT * FROM public.aside');
     await running.asOwner('DROP TABLE public.aside');
+    const identity = (value: string) =>
+      `UPDATE archivist.asset_free_event SET attributes = jsonb_set(attributes, '{nested,photo,arc_blob_identity}', '${value}')
+        WHERE attributes ->> 'note' = 'attaches'`;
+    for (const noBlob of [[blob['identity']], `blobs/${'-'.repeat(36)}`]) {
+      await running.asOwner(identity(JSON.stringify(noBlob)));
+      expect(await audit()).not.toEqual(expect.arrayContaining([expect.stringMatching(/attaches|cannot be audited/)]));
+    }
+    await running.asOwner(identity(JSON.stringify(blob['identity'])));
+    expect(await audit()).toEqual([]);
     const file = readdirSync(objects, { recursive: true, encoding: 'utf8' }).find((path) => path.endsWith(id))!;
     renameSync(join(objects, file), join(objects, `${file}.aside`));
     expect(await audit()).toEqual([expect.stringMatching(/the file of blob \S+ is not in the object store/)]);

@@ -35,7 +35,8 @@ function collect(fields: Readonly<Record<string, unknown>>, path: string, found:
 
 /** The blob that an attachment names; undefined when the identity is missing or malformed. */
 export function attachedBlobId({ fields }: Attachment): string | undefined {
-  return IDENTITY.exec(String(fields['arc_blob_identity']))?.[1];
+  const identity = fields['arc_blob_identity'];
+  return typeof identity === 'string' ? IDENTITY.exec(identity)?.[1] : undefined;
 }
 
 /** The attachment among these that names this blob. */

@@ -15,6 +15,9 @@ interface AttachingEvent extends EventKey {
 /** Reads the next events in the order of their keys, after the given one; fewer than the limit at the end only. */
 type AttachingEvents = (tx: Tx, after: EventKey, limit: number) => Promise<AttachingEvent[]>;
 
+/** Earlier versions took a list of one identity for an attachment, which nobody can download. */
+const IDENTITY = '^blobs/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$';
+
 /** @param tenancy the column of the tenancy that has the blobs */
 const attachingEvents =
   (table: 'asset_event' | 'asset_free_event', attributes: string, tenancy: string): AttachingEvents =>
@@ -24,8 +27,8 @@ const attachingEvents =
                 SELECT FROM jsonb_path_query(${attributes}, 'strict $.**') a (part)
                   LEFT JOIN archivist.blob b
                     ON b.tenant_id = e.${tenancy}
-                   AND b.blob_id = substring(a.part ->> 'arc_blob_identity' FROM '^blobs/([0-9a-f-]{36})$')::uuid
-                 WHERE a.part ->> 'arc_attribute_type' = 'arc_attachment'
+                   AND b.blob_id = substring(a.part ->> 'arc_blob_identity' FROM '${IDENTITY}')::uuid
+                 WHERE a.part ->> 'arc_attribute_type' = 'arc_attachment' AND a.part ->> 'arc_blob_identity' ~ '${IDENTITY}'
                    AND encode(b.sha256, 'hex') IS DISTINCT FROM a.part ->> 'arc_blob_hash_value') AS lost
          FROM archivist.${table} e
         WHERE (e.tenant_id, e.event_id) > ($1, $2)
