@@ -83,7 +83,7 @@ export function useSearch(query: SearchQuery, key: string, kept: KeptSearch) {
   return {
     state,
     more: () => kept.current && load(kept.current),
-    /** Where the event stands that the reader opened last; negative if there is none. */
+    /** Index of the event that the reader opened last; -1 if there is none. */
     opened: state.events.findIndex(({ identity }) => identity === kept.current?.opened),
     open(event: RecordedEvent) {
       if (kept.current) kept.current.opened = event.identity;
