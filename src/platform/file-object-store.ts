@@ -35,6 +35,15 @@ export function fileObjectStore(folder: string): ObjectStore {
 
   return {
     get,
+    async has(key) {
+      try {
+        await access(place(key));
+        return true;
+      } catch (error) {
+        if (isMissing(error)) return false;
+        throw error;
+      }
+    },
     async putNew(key, bytes, staged) {
       if (await createStagedFile(staged ?? (await stageFile(place(key), bytes, MODE)), place(key))) return 'created';
       const standing = await get(key);

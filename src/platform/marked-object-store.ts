@@ -13,7 +13,7 @@ const RETRY_SECONDS = 10;
 export function markedObjectStore(store: ObjectStore, mark: () => string | undefined): ObjectStore {
   async function requireMark(): Promise<undefined> {
     const key = mark();
-    if (key === undefined || (await store.get(key))) return undefined;
+    if (key === undefined || (await store.has(key))) return undefined;
     throw retryLater(
       'unavailable',
       'The object store has nothing of this deployment: its volume is not mounted, or OBJECT_STORE_URL names another folder. Try again when the operator has corrected it.',
@@ -24,6 +24,11 @@ export function markedObjectStore(store: ObjectStore, mark: () => string | undef
   return {
     ...store,
     get: async (key) => (await store.get(key)) ?? requireMark(),
+    async has(key) {
+      const found = await store.has(key);
+      if (!found) await requireMark();
+      return found;
+    },
     open: async (key, range) => (await store.open(key, range)) ?? requireMark(),
     async putNew(key, bytes, staged) {
       if (staged === undefined) await requireMark();

@@ -12,6 +12,8 @@ export type StagedObject = string;
 /** Durable bytes by key. A key is a relative path of plain segments. */
 export interface ObjectStore {
   get(key: string): Promise<Uint8Array | undefined>;
+  /** Whether there is an object; nothing of it is read. */
+  has(key: string): Promise<boolean>;
   /**
    * Creates an object and never replaces one: of two writers, one creates it. Durable when this resolves; readers never
    * see a partial object. Returns whether it was created, or existed with the same bytes or different ones.

@@ -47,6 +47,7 @@ export function timedObjectStore(
   return {
     ...store,
     get: (key) => timed('read', store.get(key)),
+    has: (key) => timed('read', store.has(key)),
     putNew: (key, bytes, staged) => inTurn(key, () => store.putNew(key, bytes, staged)),
     put: (key, bytes, staged) => inTurn(key, () => store.put(key, bytes, staged)),
     stage: (key, bytes) => timed('write', store.stage(key, bytes)),

@@ -48,6 +48,7 @@ describe.each([
     expect(await store.putNew('seals/a/0001', utf8('two'))).toBe('different');
     expect(await store.get('seals/a/0001')).toEqual(utf8('one'));
     expect(await store.get('seals/a/0002')).toBeUndefined();
+    expect([await store.has('seals/a/0001'), await store.has('seals/a/0002')]).toEqual([true, false]);
   });
 
   it('says that the same object is there only when its name is on disk', async () => {
