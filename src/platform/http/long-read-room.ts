@@ -25,8 +25,4 @@ export function createLongReadRoom(): SharedRoom {
 }
 
 const noRoom = () =>
-  retryLater(
-    'unavailable',
-    'Too much evidence is being gathered, and too much counted, at this moment; try again shortly.',
-    RETRY_SECONDS,
-  );
+  retryLater('unavailable', 'Too many requests that read for long are under way; try again shortly.', RETRY_SECONDS);
