@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type AccessRow, accessTable, makeThings, requestOf, type Things, withFresh } from './access-table.js';
 import { shape, startObservedService } from './mounted-routes.js';
 import type { Answer } from './test-service.js';
@@ -6,6 +6,8 @@ import type { Answer } from './test-service.js';
 interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
 }
+
+const ANCHORED = { timeout: 30_000, interval: 100 };
 
 let running: Awaited<ReturnType<typeof startObservedService>>;
 let things: Things;
@@ -25,6 +27,9 @@ beforeAll(async () => {
     lists.push({ route, path: url.split('?')[0]!, add: post });
   }
   for (const { add } of lists) for (let count = 0; add && count < 2; count += 1) await send(add);
+  // Its entry comes seconds later, with the next block of the chain.
+  const anchored = lists.find(({ route }) => route.includes('/blockchain/'))!;
+  await vi.waitFor(async () => expect(entriesOf(await read(anchored.path, ''))).toHaveLength(1), ANCHORED);
 });
 afterAll(() => running?.close());
 
