@@ -25,25 +25,13 @@ export function fileObjectStore(folder: string): ObjectStore {
   };
 
   async function get(key: string): Promise<Uint8Array | undefined> {
-    try {
-      return new Uint8Array(await readFile(place(key)));
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
+    const bytes = await ifThere(readFile(place(key)));
+    return bytes && new Uint8Array(bytes);
   }
 
   return {
     get,
-    async has(key) {
-      try {
-        await access(place(key));
-        return true;
-      } catch (error) {
-        if (isMissing(error)) return false;
-        throw error;
-      }
-    },
+    has: async (key) => (await ifThere(access(place(key)).then(() => true))) ?? false,
     async putNew(key, bytes, staged) {
       if (await createStagedFile(staged ?? (await stageFile(place(key), bytes, MODE)), place(key))) return 'created';
       const standing = await get(key);
@@ -59,22 +47,14 @@ export function fileObjectStore(folder: string): ObjectStore {
       return { size: (await stat(place(key))).size };
     },
     async open(key, range) {
-      try {
-        const file = await open(place(key), 'r');
-        return file.createReadStream(range ? { start: range.first, end: range.last } : {});
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
+      const file = await ifThere(open(place(key), 'r'));
+      return file?.createReadStream(range ? { start: range.first, end: range.last } : {});
     },
     remove: (key) => removeFile(place(key)),
     removeUnfinished: (before) => removeUnfinishedFiles(folder, before),
     async list(prefix) {
       const under = join(folder, prefix.slice(0, prefix.lastIndexOf('/') + 1));
-      const entries = await readdir(under, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-        if (isMissing(error)) return [];
-        throw error;
-      });
+      const entries = (await ifThere(readdir(under, { recursive: true, withFileTypes: true }))) ?? [];
       return entries
         .filter((entry) => entry.isFile() && !entry.name.startsWith(UNFINISHED))
         .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, '/').length))
@@ -85,6 +65,12 @@ export function fileObjectStore(folder: string): ObjectStore {
   };
 }
 
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+/** What a reading finds; undefined if there is nothing. */
+async function ifThere<Found>(reading: Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
