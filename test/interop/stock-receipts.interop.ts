@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toHex } from '../../src/core/bytes.js';
+import { VerificationError } from '../../src/core/errors.js';
+import { readMmrReceipt } from '../../src/core/receipt/mmr-receipt.js';
 import { type GenuineEvidence, genuineEvidence } from '../verify-matrix/evidence-sets.js';
 import { type Judges, judgesOf } from '../verify-matrix/judge-row.js';
 import { type GivenFiles, matrixRows, type Row } from '../verify-matrix/matrix-rows.js';
@@ -68,6 +71,27 @@ function isUnread({ changed, what, set }: Row): boolean {
   return /(doubled|twice)$/.test(what) || isForm || member?.startsWith('merklelog_entry.commit.index') === true;
 }
 
+/**
+ * True if only the index differs from the event's own receipt, and the path is empty. A leaf is a peak itself while it is
+ * the last of an odd number; nothing is hashed on the way from such a leaf, so the samples do not use its index.
+ */
+function isPlaceOfPeak({ set, files }: Row): boolean {
+  const [given, own] = [signedLeaf(files['receipt.cose']!), signedLeaf(set.mapReceipt)];
+  return given !== undefined && given === own;
+}
+
+/** What is signed in the receipt of a leaf that is a peak; undefined for all others. */
+function signedLeaf(receipt: Uint8Array): string | undefined {
+  try {
+    const { path, sign1 } = readMmrReceipt(receipt);
+    if (path.length > 0 || sign1.payload !== null) return undefined;
+    return [sign1.protectedBytes, sign1.signature].map(toHex).join();
+  } catch (error) {
+    if (error instanceof VerificationError) return undefined;
+    throw error;
+  }
+}
+
 describe.skipIf(pythonMinor < OLDEST_PYTHON)('the stock SCITT samples', () => {
   let environment: PythonEnvironment;
   let stock: StockVerifier;
@@ -97,7 +121,7 @@ describe.skipIf(pythonMinor < OLDEST_PYTHON)('the stock SCITT samples', () => {
     const [some, others] = [sets.slice(0, 5), sets.slice(0, 8)];
     for (const row of matrixRows({ sets: some, donors: others, partners: others, bundles: 'none' })) {
       const files = ofStock(row);
-      if (!files || isUnread(row)) continue;
+      if (!files || isUnread(row) || isPlaceOfPeak({ ...row, files })) continue;
       if ((await judges.judge(files)).ours.outcome === 'verified') continue;
       asked += 1;
       if (await stock.accepts(files['event.json']!, files['receipt.cose']!))
