@@ -96,7 +96,7 @@ async function startParts(
   });
   const watched = await watchParts(opened, config, closers);
   if (servesInterface(config)) await forgetUnlimited(opened.database, config.quotas);
-  const base = serviceBase(opened, { ...watched, ledger, publicUrl: config.publicUrl });
+  const base = serviceBase(opened, { ...watched, ledger }, config);
   const identity = await openIdentity({ ...base, settings: config });
   closers.push(() => identity.close());
   const features: Feature[] = [];

@@ -9,11 +9,10 @@ const KIB = 1024;
 
 /** The budget of `DOWNLOAD_BUDGET`: bytes of costly downloads for each caller in a minute. */
 export function openDownloadBudget(
-  settings: { readonly downloadBudget: number; readonly redisUrl: string | undefined },
-  { logger }: { readonly logger: Logger },
+  { downloadBudget }: { readonly downloadBudget: number },
+  { redisUrl, logger }: { readonly redisUrl: string | undefined; readonly logger: Logger },
   closers: Closers,
 ): DownloadBudget {
-  const { downloadBudget, redisUrl } = settings;
   const limiter = openAttemptLimiter({
     name: 'download',
     attempts: Math.ceil(downloadBudget / KIB),

@@ -57,11 +57,10 @@ export async function openFeatures(
     return feature;
   };
   const { people, tokens, keys } = identity;
-  const allowPrivate = config.privateIdentityProviders === 'allow';
   const manifests = { ...base, ...keys, deploymentTenancy: base.deployment.deploymentTenancy };
   const keyManifests = createManifestFile(manifests);
 
-  const { writer } = open(openAccept(base, config));
+  const { writer } = open(openAccept(base));
   const writing = { ...base, writer };
   open(openAssets(writing));
   open(openEventStream(base));
@@ -70,21 +69,21 @@ export async function openFeatures(
   const proofKeys = { ...evidenceKeys(base), keyManifests };
   open(openProofs({ ...base, evidenceKeys: proofKeys, evidencePage: bundlePageReader() }));
   open(openBlobs(base, config));
-  open(openLocations(base, config));
-  open(openCompliance(base, config));
+  open(openLocations(base));
+  open(openCompliance(base));
   open(openChain(base, config));
   open(openCaptureReports(base));
   open(openSecurityEvents(base));
   open(openLogFiles(base, config));
 
-  open(openTenancies(people, config));
-  open(openApplications(base, config));
+  open(openTenancies({ ...base, ...people }));
+  open(openApplications(base));
   open(openMembers(base));
-  open(openInvites(people, config));
+  open(openInvites({ ...base, ...people }));
   open(openTokens(tokens));
-  open(openAccess(base, config));
-  open(openTlsCaCertificates(base, config));
-  open(openWebhooks(base, { allowPrivate }));
+  open(openAccess(base));
+  open(openTlsCaCertificates(base));
+  open(openWebhooks(base));
 
   const { scitt } = open(
     openRegistration({ ...writing, issuersSoFar: await issuersSoFar(base.database, base.deployment) }),
@@ -94,7 +93,7 @@ export async function openFeatures(
   const cosigned = { logs: followedLogs(config, base.deployment), cosignedCheckpoint };
   open(withPage(openStatementLogs({ ...base, ...cosigned }), [TLOG_LIST], builtPage('logs')));
   open(openWitnessing(base, config));
-  open(await openPayloadHash({ ...base, scitt }, config));
+  open(await openPayloadHash({ ...base, scitt }, config.payloadHash));
 
   const logs = { ...base, clock: base.rightClock, receiptIssuer: base.publicUrl, chainForked: base.chain.refresh };
   const copies = { ...base, copyFolder: embeddedCopyFolder(config.dataDir) };

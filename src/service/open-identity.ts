@@ -42,22 +42,19 @@ import { readCredentials } from './first-credentials.js';
 import { createIdentityProviderCalls } from './identity-provider-calls.js';
 import type { Metrics } from './metrics.js';
 import type { OpenDeployment } from './open-deployment.js';
+import type { SharedSettings } from './service-base.js';
 import { watchKeys } from './watch-keys.js';
 
 interface IdentitySettings {
   readonly host: string;
-  readonly publicUrl: string;
   readonly trustProxy: number | string | undefined;
   readonly keysDir: string;
   readonly dataDir: string;
-  readonly massifHeight: number;
-  readonly redisUrl: string | undefined;
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string;
-  readonly privateIdentityProviders: 'refuse' | 'allow';
 }
 
-interface IdentityParts extends OpenDeployment {
+interface IdentityParts extends OpenDeployment, Omit<SharedSettings, 'quotas'> {
   readonly settings: IdentitySettings;
   readonly database: Database;
   readonly clock: Clock;
@@ -90,7 +87,7 @@ export interface Identity {
  */
 export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const { settings, database, clock, ids, logger, deployment, keyring, manifests, createTenancyKeys } = parts;
-  const { publicUrl, massifHeight } = settings;
+  const { publicUrl, massifHeight, redisUrl } = parts;
   const secret = await secretFiles(settings.keysDir).secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
   const disabled = await watchDisabledTenancies({ database, logger });
   const standingOf = createCallerStanding(database);
@@ -102,7 +99,7 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const firstLook = await offerFirstLook(parts);
   const people = { ...peopleDeps(parts), firstLook };
   const callerOf = createCallerOf(ofApplication, people);
-  const guard = openGuessGuard({ redisUrl: settings.redisUrl, logger });
+  const guard = openGuessGuard({ redisUrl, logger });
   return {
     async authenticate(request, again) {
       const principal = await callerOf(request, again);
@@ -136,16 +133,17 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
 }
 
 /** A first look is offered where nobody else can reach the service. */
-async function offerFirstLook({ settings, ...deps }: IdentityParts): Promise<FirstLook | undefined> {
-  const owner = isOnlyLocal(settings) ? await readCredentials(settings.dataDir) : undefined;
-  return owner && createFirstLook({ ...deps, publicUrl: settings.publicUrl }, owner.client_id);
+async function offerFirstLook(parts: IdentityParts): Promise<FirstLook | undefined> {
+  const { settings, publicUrl } = parts;
+  const owner = isOnlyLocal({ ...settings, publicUrl }) ? await readCredentials(settings.dataDir) : undefined;
+  return owner && createFirstLook(parts, owner.client_id);
 }
 
 function peopleDeps(parts: IdentityParts): PeopleDeps {
   const { settings, database, clock, ids, logger, refusedActs, actTurns, metrics, keyring, outside } = parts;
-  const { publicUrl, smtpUrl, mailFrom: from } = settings;
+  const { publicUrl, allowPrivate } = parts;
+  const { smtpUrl, mailFrom: from } = settings;
   const { pepper, pageTokenKey } = keyring;
-  const allowPrivate = settings.privateIdentityProviders === 'allow';
   const randomBytes = (count: number) => ids.randomBytes(count);
   const outbound = createOutboundFetch({ allowPrivate });
   const send = createSendMail({ smtpUrl, from, folder: join(settings.dataDir, 'mail'), ids, logger });

@@ -6,11 +6,10 @@ import { createUploadQueue } from '../platform/upload-queue.js';
 
 /** The limiter of `RATE_LIMIT`; nothing is limited if it is not set. */
 export function openLimiter(
-  settings: { readonly rateLimit: number | undefined; readonly redisUrl: string | undefined },
-  { logger }: { readonly logger: Logger },
+  { rateLimit }: { readonly rateLimit: number | undefined },
+  { redisUrl, logger }: { readonly redisUrl: string | undefined; readonly logger: Logger },
   closers: Closers,
 ): Pick<PipelineDeps, 'admit' | 'admitUpload'> {
-  const { rateLimit, redisUrl } = settings;
   if (rateLimit === undefined) return {};
   const limiter = openRateLimiter({ requestsPerSecond: rateLimit, redisUrl, logger });
   closers.push(async () => limiter.close());

@@ -32,7 +32,7 @@ interface Served {
 
 type HttpSettings = Pick<
   Config,
-  'role' | 'host' | 'port' | 'tls' | 'http' | 'trustProxy' | 'corsOrigins' | 'rateLimit' | 'downloadBudget' | 'redisUrl'
+  'role' | 'host' | 'port' | 'tls' | 'http' | 'trustProxy' | 'corsOrigins' | 'rateLimit' | 'downloadBudget'
 >;
 
 /** Makes the HTTP interface of this process: for roles that serve it, of all features; health and metrics for all. */

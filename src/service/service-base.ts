@@ -1,4 +1,5 @@
 import type { ChainWatch } from '../archivist/chain/watch-chain.js';
+import type { Quotas } from '../iam/tenancies/quotas.js';
 import type { Backlog } from '../ledger/backlog.js';
 import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
 import type { LogRef } from '../ledger/log.js';
@@ -7,12 +8,24 @@ import type { Clock } from '../platform/clock.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
 import type { Base } from './open-base.js';
 
+/** What more than one feature reads of the configuration. A setting of one feature is handed to it alone. */
+export interface SharedSettings {
+  /** Issuer, audience and base of every URL. */
+  readonly publicUrl: string;
+  readonly quotas: Quotas;
+  /** Where limits are counted for all processes together; undefined: each counts its own. */
+  readonly redisUrl: string | undefined;
+  /** Of new logs. */
+  readonly massifHeight: number;
+  /** Whether the addresses that a tenancy names may be in private networks. */
+  readonly allowPrivate: boolean;
+}
+
 /** What features are opened on. Each declares the part of it that it uses. */
-export interface ServiceBase extends Base {
+export interface ServiceBase extends Base, SharedSettings {
   /** Fails while the clock is wrong: dates what is recorded. */
   readonly rightClock: Clock;
   readonly pageTokens: PageTokens;
-  readonly publicUrl: string;
   readonly ledger: Ledger;
   readonly halted: HaltedLogs;
   readonly chain: ChainWatch;
@@ -25,12 +38,18 @@ export interface ServiceBase extends Base {
 
 export function serviceBase(
   base: Base,
-  parts: Pick<ServiceBase, 'ledger' | 'halted' | 'chain' | 'backlog' | 'publicUrl'>,
+  parts: Pick<ServiceBase, 'ledger' | 'halted' | 'chain' | 'backlog'>,
+  { publicUrl, quotas, redisUrl, massifHeight, allowPrivate }: SharedSettings,
 ): ServiceBase {
   const { ledger } = parts;
   return {
     ...base,
     ...parts,
+    publicUrl,
+    quotas,
+    redisUrl,
+    massifHeight,
+    allowPrivate,
     rightClock: base.clockWatch.right,
     pageTokens: createPageTokens(base.keyring.pageTokenKey),
     nudge: ({ tenantId, logId }, entries = 1) => ledger.nudge(tenantId, logId, { entries }),

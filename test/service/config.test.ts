@@ -44,7 +44,7 @@ describe('the configuration', () => {
       logFormat: 'json',
       smtpUrl: undefined,
       mailFrom: 'vcon-archivist@127.0.0.1',
-      privateIdentityProviders: 'refuse',
+      allowPrivate: false,
       massifHeight: 14,
       logLevel: 'warn',
       hashEnvelopeLabels: 'private',

@@ -1,4 +1,3 @@
-import type { Quotas } from '../../iam/tenancies/quotas.js';
 import type { Backlog } from '../../ledger/backlog.js';
 import type { HaltedLogs } from '../../ledger/halted/watch-halted-logs.js';
 import type { Clock } from '../../platform/clock.js';
@@ -8,7 +7,8 @@ import type { QueueBackend } from '../../platform/queue/queue-backend.js';
 import { startPurgeIdempotencyJob } from '../idempotency/purge-idempotency-job.js';
 import { type AcceptWriter, type AcceptWriterDeps, createAcceptWriter } from './accept-writer.js';
 
-interface AcceptBase extends Pick<AcceptWriterDeps, 'database' | 'deployment' | 'ids' | 'failpoints' | 'nudge'> {
+interface AcceptBase
+  extends Pick<AcceptWriterDeps, 'database' | 'deployment' | 'ids' | 'failpoints' | 'quotas' | 'nudge'> {
   /** Dates what is recorded. */
   readonly rightClock: Clock;
   readonly logger: Logger;
@@ -18,17 +18,12 @@ interface AcceptBase extends Pick<AcceptWriterDeps, 'database' | 'deployment' | 
   readonly metrics: AcceptWriterDeps['metrics'];
 }
 
-interface AcceptSettings {
-  readonly quotas: Quotas;
-}
-
 /** The only write path for creates, with the job that deletes old idempotency keys. */
-export function openAccept(base: AcceptBase, settings: AcceptSettings): Feature & { readonly writer: AcceptWriter } {
+export function openAccept(base: AcceptBase): Feature & { readonly writer: AcceptWriter } {
   const { rightClock, halted, backlog } = base;
   const writer = createAcceptWriter({
     ...base,
     clock: rightClock,
-    quotas: settings.quotas,
     halted: halted.has,
     wallets: new Map(),
     statementAssets: new Map(),

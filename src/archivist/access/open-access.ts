@@ -16,16 +16,17 @@ interface AccessBase extends ListDeps, AdministerDeps, Omit<PolicyAuditDeps, 'wa
   /** Dates what is recorded. */
   readonly rightClock: Clock;
   readonly backend: QueueBackend;
+  readonly quotas: Quotas;
 }
 
 /** Access policies and subjects, with the job that records changes of policies on the assets that they match. */
-export function openAccess(base: AccessBase, { quotas }: { readonly quotas: Quotas }): Feature {
+export function openAccess(base: AccessBase): Feature {
   const shares: PastSharesDeps = { keepShares: (tx, ended) => keepShares(tx, base, ended) };
   const policyChanged = policyAuditWaker(base);
   return {
     routes: {
       'iam/v1/access_policies': [
-        ...accessPolicyRoutes({ ...base, ...shares, quotas, policyChanged }),
+        ...accessPolicyRoutes({ ...base, ...shares, policyChanged }),
         ...policyAssetRoutes(base),
       ],
       'iam/v1/assets': assetPolicyRoutes(base),

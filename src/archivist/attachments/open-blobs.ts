@@ -11,7 +11,7 @@ import { startSweepUploadsJob } from '../blobs/sweep-uploads-job.js';
 import { attachmentRoutes } from './attachment-routes.js';
 import type { AttachmentDeps } from './read-attachment.js';
 
-interface BlobBase extends Omit<AttachmentDeps, 'quotas' | 'blobLimit'> {
+interface BlobBase extends Omit<AttachmentDeps, 'blobLimit'> {
   /** Dates what is recorded. */
   readonly rightClock: Clock;
   readonly logger: Logger;
@@ -19,7 +19,7 @@ interface BlobBase extends Omit<AttachmentDeps, 'quotas' | 'blobLimit'> {
   readonly outside: OutsideCalls;
 }
 
-interface BlobSettings extends Pick<BlobDeps, 'quotas' | 'blobLimit'> {
+interface BlobSettings extends Pick<BlobDeps, 'blobLimit'> {
   /** The socket of a ClamAV daemon; undefined: nothing is scanned. */
   readonly clamavUrl: string | undefined;
   /** A cron pattern in UTC. */
@@ -28,8 +28,7 @@ interface BlobSettings extends Pick<BlobDeps, 'quotas' | 'blobLimit'> {
 
 /** Blobs and the attachments that name them, with the jobs that remove unfinished uploads and scan content. */
 export function openBlobs(base: BlobBase, settings: BlobSettings): Feature {
-  const { quotas, blobLimit } = settings;
-  const deps = { ...base, quotas, blobLimit };
+  const deps = { ...base, blobLimit: settings.blobLimit };
   const attachments = attachmentRoutes(deps);
   const sweep: BackgroundJob = {
     roles: HOUSEKEEPING_ROLES,

@@ -13,13 +13,14 @@ interface ComplianceBase extends CheckComplianceDeps, WatchComplianceDeps {
   readonly rightClock: Clock;
   readonly backend: QueueBackend;
   readonly actTurns: ActTurns;
+  readonly quotas: Quotas;
 }
 
 /** Compliance policies and the verdicts over assets, with the job that tells webhooks of changed verdicts. */
-export function openCompliance(base: ComplianceBase, { quotas }: { readonly quotas: Quotas }): Feature {
+export function openCompliance(base: ComplianceBase): Feature {
   return {
     routes: {
-      'v1/compliance_policies': compliancePolicyRoutes({ ...base, quotas }),
+      'v1/compliance_policies': compliancePolicyRoutes(base),
       'v1/compliance/assets': complianceAssetRoutes(base),
     },
     jobs: [{ roles: WORKER_ROLES, start: () => startComplianceJob({ ...base, clock: base.rightClock }) }],

@@ -9,7 +9,7 @@ import { startWebhookQueueing, startWebhookSending } from './webhook-jobs.js';
 import { webhookRoutes } from './webhook-routes.js';
 import { webhookSecrets } from './webhook-secrets.js';
 
-type OpenedHere = 'secrets' | 'allowPrivate' | 'fetch' | 'setAside';
+type OpenedHere = 'secrets' | 'fetch' | 'setAside';
 
 interface WebhookBase extends Omit<WebhookDeps, OpenedHere>, Omit<SendDeliveriesDeps, OpenedHere> {
   readonly keyring: Keyring;
@@ -19,23 +19,20 @@ interface WebhookBase extends Omit<WebhookDeps, OpenedHere>, Omit<SendDeliveries
   readonly metrics: { readonly webhooksSetAside: SendDeliveriesDeps['setAside'] };
 }
 
-/**
- * Webhooks, with the jobs that make deliveries and send them.
- * @param settings.allowPrivate whether receivers may be in private networks
- */
-export function openWebhooks(base: WebhookBase, { allowPrivate }: { readonly allowPrivate: boolean }): Feature {
+/** Webhooks, with the jobs that make deliveries and send them. */
+export function openWebhooks(base: WebhookBase): Feature {
   const secrets = webhookSecrets(base);
   const queueing = () => startWebhookQueueing({ ...base, clock: base.rightClock });
   const sending = () =>
     startWebhookSending({
       ...base,
       clock: base.rightClock,
-      fetch: createOutboundFetch({ allowPrivate }),
+      fetch: createOutboundFetch({ allowPrivate: base.allowPrivate }),
       secrets,
       setAside: base.metrics.webhooksSetAside,
     });
   return {
-    routes: { 'iam/v1/webhooks': webhookRoutes({ ...base, secrets, allowPrivate }) },
+    routes: { 'iam/v1/webhooks': webhookRoutes({ ...base, secrets }) },
     jobs: [queueing, sending].map((start) => ({ roles: WORKER_ROLES, start })),
   };
 }

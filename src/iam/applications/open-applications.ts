@@ -1,13 +1,12 @@
 import type { Clock } from '../../platform/clock.js';
 import { type Feature, HOUSEKEEPING_ROLES } from '../../platform/feature.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
-import type { Quotas } from '../tenancies/quotas.js';
 import { type ApplicationRouteDeps, applicationRoutes } from './application-routes.js';
 import { startExpiringSecretsJob } from './expiring-secrets-job.js';
 import { revocationRoutes } from './revocation-routes.js';
 import type { ExpiryDeps } from './warn-expiring-secrets.js';
 
-interface ApplicationBase extends Omit<ApplicationRouteDeps, 'quotas' | 'pepper'>, ExpiryDeps {
+interface ApplicationBase extends Omit<ApplicationRouteDeps, 'pepper'>, ExpiryDeps {
   readonly keyring: Pick<ApplicationRouteDeps, 'pepper'>;
   /** Dates what is recorded. */
   readonly rightClock: Clock;
@@ -15,11 +14,11 @@ interface ApplicationBase extends Omit<ApplicationRouteDeps, 'quotas' | 'pepper'
 }
 
 /** Applications and their secrets, with the job that warns before secrets expire. */
-export function openApplications(base: ApplicationBase, { quotas }: { readonly quotas: Quotas }): Feature {
+export function openApplications(base: ApplicationBase): Feature {
   const { pepper } = base.keyring;
   return {
     routes: {
-      'iam/v1/applications': [...applicationRoutes({ ...base, quotas, pepper }), ...revocationRoutes(base)],
+      'iam/v1/applications': [...applicationRoutes({ ...base, pepper }), ...revocationRoutes(base)],
     },
     jobs: [{ roles: HOUSEKEEPING_ROLES, start: () => startExpiringSecretsJob({ ...base, clock: base.rightClock }) }],
   };

@@ -4,11 +4,9 @@ import { type InviteDeps, inviteRoutes } from './invite-routes.js';
 import { MOST_INVITES } from './write-invite.js';
 
 /** Invites, by both paths that the interface has for them. */
-export function openInvites(
-  base: Omit<InviteDeps, 'invited'>,
-  { redisUrl }: { readonly redisUrl: string | undefined },
-): Feature {
-  const invited = openAttemptLimiter({ ...MOST_INVITES, name: 'invite', redisUrl, logger: base.logger });
+export function openInvites(base: Omit<InviteDeps, 'invited'> & { readonly redisUrl: string | undefined }): Feature {
+  const { redisUrl, logger } = base;
+  const invited = openAttemptLimiter({ ...MOST_INVITES, name: 'invite', redisUrl, logger });
   const deps = { ...base, invited };
   return {
     routes: {

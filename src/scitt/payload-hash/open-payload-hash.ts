@@ -17,20 +17,15 @@ interface PayloadHashBase {
   readonly keyring: Keyring;
   readonly failpoints: Failpoints;
   readonly halted: HaltedLogs;
+  readonly massifHeight: number;
+  readonly redisUrl: string | undefined;
   nudge(log: LogRef): void;
 }
 
-interface PayloadHashSettings {
-  readonly payloadHash: PayloadHashConfig;
-  readonly massifHeight: number;
-  readonly redisUrl: string | undefined;
-}
-
 /** Opens the payload-hash profile if the operator has pinned issuers; otherwise no part of it exists. */
-export async function openPayloadHash(base: PayloadHashBase, settings: PayloadHashSettings): Promise<Feature> {
-  const { scitt, keyring, failpoints, halted, nudge } = base;
-  const { massifHeight, redisUrl } = settings;
-  const { issuersFile, path, perSecond } = settings.payloadHash;
+export async function openPayloadHash(base: PayloadHashBase, settings: PayloadHashConfig): Promise<Feature> {
+  const { scitt, keyring, failpoints, halted, massifHeight, redisUrl, nudge } = base;
+  const { issuersFile, path, perSecond } = settings;
   if (issuersFile === undefined) return {};
   const text = readFile(issuersFile, 'utf8');
   const pinned = await explained(

@@ -120,10 +120,11 @@ export interface Config {
   /** `MAIL_FROM`, one address, default `vcon-archivist@` and the host of `PUBLIC_URL`: the sender of our e-mails. */
   readonly mailFrom: string;
   /**
-   * `PRIVATE_IDENTITY_PROVIDERS`, default `refuse`: whether a tenancy's identity provider may be in a private network
-   * and use plain http. Set `allow` only if you trust the Owners of tenancies to name addresses in your network.
+   * `PRIVATE_IDENTITY_PROVIDERS`, default `refuse`: whether the identity provider and the webhooks of a tenancy may be in
+   * a private network and use plain http. Set `allow` only if you trust the Owners of tenancies to name addresses in your
+   * network.
    */
-  readonly privateIdentityProviders: 'refuse' | 'allow';
+  readonly allowPrivate: boolean;
   /** `MASSIF_HEIGHT`, default 14: 2^(height−1) leaves per massif. Fixed when a log is created. */
   readonly massifHeight: number;
   /** `LOG_LEVEL`, default `warn`: trace, debug, info, warn, error, fatal or silent. */
@@ -196,7 +197,7 @@ function configOf(env: Environment): Config {
     bootstrapPlugin: bootstrapPlugin(env),
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? `vcon-archivist@${new URL(publicUrl).hostname}`,
-    privateIdentityProviders: env.PRIVATE_IDENTITY_PROVIDERS,
+    allowPrivate: env.PRIVATE_IDENTITY_PROVIDERS === 'allow',
     massifHeight: env.MASSIF_HEIGHT,
     logLevel: env.LOG_LEVEL,
     logFormat: env.LOG_FORMAT,
