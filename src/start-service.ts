@@ -79,7 +79,7 @@ async function startParts(
   closers: Closers,
   close: () => Promise<void>,
 ): Promise<RunningService> {
-  await requireOwnPort(config);
+  await requireOwnPort(config.http);
   const apart = config.role === 'all' && config.databaseUrl !== undefined;
   const thread = apart ? overrides.openLedgerThread?.(config) : undefined;
   if (thread) closers.push(() => thread.close());

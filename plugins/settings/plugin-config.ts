@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { baseUrl, countOf, port, UUID, url } from '../../src/platform/config-values.js';
+import { baseUrl, clientId, countOf, port, url } from '../../src/platform/config-values.js';
 
 /** The conserver plugin: inside the service or as its own process. */
 export interface PluginConfig {
@@ -114,7 +114,7 @@ export const pluginVariables = {
   CONSERVER_STREAM: redisKey.default('vcon-evidence'),
   CONSERVER_TAP_LIST: redisKey.optional(),
   ARCHIVIST_URL: baseUrl.optional(),
-  ARCHIVIST_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
+  ARCHIVIST_CLIENT_ID: clientId.optional(),
   ARCHIVIST_CLIENT_SECRET: z.string().optional(),
   ARCHIVIST_TENANCIES: path.optional(),
 };

@@ -6,13 +6,13 @@ import type { ReadDeps } from './read-scope.js';
 
 /**
  * Massifs and seals.
- * @param settings.logFiles who may read them: everybody, or members their own log and the public one
+ * @param readableBy who may read them: everybody, or members their own log and the public one
  */
 export function openLogFiles(
   { database, deployment, objectStore }: ReadDeps & { readonly objectStore: ObjectStore },
-  { logFiles }: { readonly logFiles: 'public' | 'members' },
+  readableBy: 'public' | 'members',
 ): Feature {
   const readers = logFileReaders({ database, objectStore });
-  const onlyMembersAnd = logFiles === 'members' ? deployment.publicTenancy : undefined;
+  const onlyMembersAnd = readableBy === 'members' ? deployment.publicTenancy : undefined;
   return { routes: { 'v1/verifiabledata': logFileRoutes({ database, ...readers, onlyMembersAnd }) } };
 }

@@ -164,8 +164,8 @@ export async function auditOpen(
     atOnce: LOGS_AT_ONCE,
     root,
     keyring,
-    witnesses: config.witnesses.map(({ key }) => key),
-    quorum: config.witnessQuorum,
+    witnesses: config.witnessing.witnesses.map(({ key }) => key),
+    quorum: config.witnessing.quorum,
     fault: (log, what) => {
       faults.push({ log, what });
       state?.fault(log, what);

@@ -4,6 +4,12 @@ import { z } from 'zod';
 /** A UUID in lower case. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** A number, written in this form. */
+export const numeric = (form: RegExp, refusal: string) => z.string().regex(form, refusal).transform(Number);
+
+/** The id of an application. */
+export const clientId = z.string().toLowerCase().regex(UUID, 'must be a UUID');
+
 /** A whole number, 1 or more, of so many digits at most. @param what what is counted, for the error */
 export const countOf = (what: string, mostDigits: number) =>
   z

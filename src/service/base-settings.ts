@@ -3,9 +3,7 @@ import type { Config } from './config/config.js';
 /** What the base of a process uses of the configuration: where its data, keys and queues are, and who it is. */
 export type BaseSettings = Pick<
   Config,
-  | 'bootstrapClientId'
-  | 'bootstrapClientSecret'
-  | 'bootstrapPlugin'
+  | 'bootstrap'
   | 'dataDir'
   | 'databaseUrl'
   | 'failpoint'

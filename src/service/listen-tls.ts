@@ -3,13 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { explained, explainedPort } from '../platform/explain-failure.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
-import type { HttpConfig, TlsConfig } from './config/http-config.js';
-
-interface TlsSettings {
-  readonly host: string;
-  readonly http: HttpConfig;
-  readonly tls: TlsConfig | undefined;
-}
+import type { HttpConfig } from './config/http-config.js';
 
 /**
  * Opens the listener for clients with certificates, if configured.
@@ -18,7 +12,7 @@ interface TlsSettings {
  */
 export async function listenTls(
   handler: RequestListener,
-  { tls, host, http: { connections } }: TlsSettings,
+  { tls, host, connections }: HttpConfig,
   expires: (atMs: number) => void,
 ): Promise<HttpServer | undefined> {
   if (!tls) return undefined;

@@ -38,16 +38,7 @@ export interface OpenDeployment {
   readonly firstOwner?: FirstOwner;
 }
 
-type DeploymentSettings = Pick<
-  Config,
-  | 'publicUrl'
-  | 'dataDir'
-  | 'keysDir'
-  | 'massifHeight'
-  | 'bootstrapClientId'
-  | 'bootstrapClientSecret'
-  | 'bootstrapPlugin'
->;
+type DeploymentSettings = Pick<Config, 'publicUrl' | 'dataDir' | 'keysDir' | 'massifHeight' | 'bootstrap'>;
 
 interface DeploymentParts {
   readonly config: DeploymentSettings;
@@ -84,9 +75,7 @@ export async function openDeployment(parts: DeploymentParts): Promise<OpenDeploy
     massifHeight: config.massifHeight,
     createDeploymentKeys: (tx, tenantId) => createDeploymentKeys(tx, keys, files, tenantId, now()),
     createTenancyKeys: (tx, tenantId) => createTenancyKeys(tx, keys, tenantId, now(), certifyIn(tx)),
-    clientId: config.bootstrapClientId,
-    clientSecret: config.bootstrapClientSecret,
-    plugin: config.bootstrapPlugin,
+    ...config.bootstrap,
   };
   const made = await database.inTransaction('system', async (tx) => {
     const { deployment, firstOwner } = await bootstrapDeployment(tx, deps);
@@ -94,7 +83,7 @@ export async function openDeployment(parts: DeploymentParts): Promise<OpenDeploy
       certify: certifyIn(tx),
       fresh: firstOwner !== undefined,
     });
-    if (firstOwner && !config.bootstrapClientSecret) await leaveCredentials(config, firstOwner);
+    if (firstOwner && !config.bootstrap.clientSecret) await leaveCredentials(config, firstOwner);
     return { deployment, firstOwner, first, rows: await listSigningKeys(tx, deployment.deploymentTenancy) };
   });
   const { deployment, firstOwner } = made;

@@ -42,14 +42,28 @@ import type { ServiceBase } from './service-base.js';
 
 const PUBLIC_ASSET = ['/archivist/v2/publicassets/:uuid', '/archivist/publicassets/:uuid'];
 
+/** What single features read, or a few of them. What more of them read is in the base. */
+type FeatureSettings = Pick<
+  Config,
+  | 'role'
+  | 'dataDir'
+  | 'keysDir'
+  | 'blobs'
+  | 'anchorSchedule'
+  | 'logFiles'
+  | 'witnessing'
+  | 'payloadHash'
+  | 'auditSchedule'
+>;
+
 /**
- * Opens every feature on this base, each with the settings that it uses.
+ * Opens every feature on this base, each with the settings that it alone uses.
  * @param opened receives each feature as soon as it is open, so that it is closed if a later one cannot be opened
  */
 export async function openFeatures(
   base: ServiceBase,
   identity: Identity,
-  config: Config,
+  config: FeatureSettings,
   opened: (feature: Feature) => void,
 ): Promise<void> {
   const open = <Opened extends Feature>(feature: Opened): Opened => {
@@ -68,13 +82,13 @@ export async function openFeatures(
   open(withPage(openPublicAssets(base), PUBLIC_ASSET, builtPage('asset')));
   const proofKeys = { ...evidenceKeys(base), keyManifests };
   open(openProofs({ ...base, evidenceKeys: proofKeys, evidencePage: bundlePageReader() }));
-  open(openBlobs(base, config));
+  open(openBlobs(base, config.blobs));
   open(openLocations(base));
   open(openCompliance(base));
-  open(openChain(base, config));
+  open(openChain(base, config.anchorSchedule));
   open(openCaptureReports(base));
   open(openSecurityEvents(base));
-  open(openLogFiles(base, config));
+  open(openLogFiles(base, config.logFiles));
 
   open(openTenancies({ ...base, ...people }));
   open(openApplications(base));
@@ -89,10 +103,12 @@ export async function openFeatures(
     openRegistration({ ...writing, issuersSoFar: await issuersSoFar(base.database, base.deployment) }),
   );
   open(openKeys(base, manifests, keyManifests));
-  const cosignedCheckpoint = servesInterface(config) ? await cosignedCheckpoints(config, base) : async () => undefined;
-  const cosigned = { logs: followedLogs(config, base.deployment), cosignedCheckpoint };
+  const cosignedCheckpoint = servesInterface(config)
+    ? await cosignedCheckpoints(config.witnessing, base)
+    : async () => undefined;
+  const cosigned = { logs: followedLogs(config.witnessing, base.deployment), cosignedCheckpoint };
   open(withPage(openStatementLogs({ ...base, ...cosigned }), [TLOG_LIST], builtPage('logs')));
-  open(openWitnessing(base, config));
+  open(openWitnessing(base, config.witnessing));
   open(await openPayloadHash({ ...base, scitt }, config.payloadHash));
 
   const logs = { ...base, clock: base.rightClock, receiptIssuer: base.publicUrl, chainForked: base.chain.refresh };

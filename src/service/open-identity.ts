@@ -38,6 +38,8 @@ import { textDigest } from '../platform/node-sha256.js';
 import type { OutsideCalls } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
+import type { Config } from './config/config.js';
+import type { HttpConfig } from './config/http-config.js';
 import { readCredentials } from './first-credentials.js';
 import { createIdentityProviderCalls } from './identity-provider-calls.js';
 import type { Metrics } from './metrics.js';
@@ -46,12 +48,10 @@ import type { SharedSettings } from './service-base.js';
 import { watchKeys } from './watch-keys.js';
 
 interface IdentitySettings {
-  readonly host: string;
-  readonly trustProxy: number | string | undefined;
+  readonly http: Pick<HttpConfig, 'host' | 'trustProxy'>;
   readonly keysDir: string;
   readonly dataDir: string;
-  readonly smtpUrl: string | undefined;
-  readonly mailFrom: string;
+  readonly mail: Config['mail'];
 }
 
 interface IdentityParts extends OpenDeployment, Omit<SharedSettings, 'quotas'> {
@@ -135,18 +135,18 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
 /** A first look is offered where nobody else can reach the service. */
 async function offerFirstLook(parts: IdentityParts): Promise<FirstLook | undefined> {
   const { settings, publicUrl } = parts;
-  const owner = isOnlyLocal({ ...settings, publicUrl }) ? await readCredentials(settings.dataDir) : undefined;
+  const owner = isOnlyLocal({ ...settings.http, publicUrl }) ? await readCredentials(settings.dataDir) : undefined;
   return owner && createFirstLook(parts, owner.client_id);
 }
 
 function peopleDeps(parts: IdentityParts): PeopleDeps {
   const { settings, database, clock, ids, logger, refusedActs, actTurns, metrics, keyring, outside } = parts;
   const { publicUrl, allowPrivate } = parts;
-  const { smtpUrl, mailFrom: from } = settings;
+  const { dataDir, mail } = settings;
   const { pepper, pageTokenKey } = keyring;
   const randomBytes = (count: number) => ids.randomBytes(count);
   const outbound = createOutboundFetch({ allowPrivate });
-  const send = createSendMail({ smtpUrl, from, folder: join(settings.dataDir, 'mail'), ids, logger });
+  const send = createSendMail({ ...mail, folder: join(dataDir, 'mail'), ids, logger });
   const recordCall = createIdentityProviderCalls({ outside, logger, failing: metrics.identityProvidersFailing });
   const signInBox = createSealedBox(pepper, 'sign-in', randomBytes);
   return {
@@ -163,7 +163,7 @@ function peopleDeps(parts: IdentityParts): PeopleDeps {
     fetch: (url, request) => recordCall(String(url), outbound(url, request)),
     clientSecrets: createSealedBox(pepper, 'client secrets of identity providers', randomBytes),
     states: createSignInStates({ box: signInBox, publicUrl, now: () => clock.now() }),
-    sendMail: smtpUrl === undefined ? send : (mail) => outside.record('mail', send(mail)),
+    sendMail: mail.smtpUrl === undefined ? send : (each) => outside.record('mail', send(each)),
   };
 }
 

@@ -2,6 +2,7 @@ import { type Deployment, keysLog, statementLog } from '../archivist/deployment.
 import { checkpointNote, type PublishedState, publishedState } from '../ledger/checkpoint-note.js';
 import type { LogRef } from '../ledger/log.js';
 import { settleCheckpoint, shownCheckpoint } from '../ledger/witnesses/shown-checkpoint.js';
+import type { WitnessConfig } from '../ledger/witnesses/witness-config.js';
 import { startWitnessJob } from '../ledger/witnesses/witness-job.js';
 import type { Clock } from '../platform/clock.js';
 import type { Feature } from '../platform/feature.js';
@@ -14,15 +15,7 @@ import type { Database } from '../platform/postgres/database.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import type { ScheduledJob } from '../platform/queue/scheduled-job.js';
 import type { FollowedLog, TlogDeps } from '../scitt/tlog-routes.js';
-import type { WitnessAddress } from './config/deployment-values.js';
 import type { Metrics } from './metrics.js';
-
-interface WitnessSettings {
-  readonly witnesses: readonly WitnessAddress[];
-  /** How many of them must cosign. */
-  readonly witnessQuorum: number;
-  readonly witnessSeconds: number;
-}
 
 interface WitnessParts {
   readonly database: Database;
@@ -38,7 +31,7 @@ interface WitnessParts {
 }
 
 /** The statement logs that everybody may follow, with the witnesses of each. */
-export function followedLogs({ witnesses }: Pick<WitnessSettings, 'witnesses'>, deployment: Deployment): FollowedLog[] {
+export function followedLogs({ witnesses }: Pick<WitnessConfig, 'witnesses'>, deployment: Deployment): FollowedLog[] {
   const keys = witnesses.map(({ key }) => key);
   return [
     { ...statementLog(deployment, true), kind: 'public', witnesses: keys },
@@ -52,7 +45,7 @@ export function followedLogs({ witnesses }: Pick<WitnessSettings, 'witnesses'>, 
  * an older one than before.
  */
 export async function cosignedCheckpoints(
-  { witnesses }: Pick<WitnessSettings, 'witnesses'>,
+  { witnesses }: Pick<WitnessConfig, 'witnesses'>,
   { database, keyring, deployment }: Pick<WitnessParts, 'database' | 'keyring' | 'deployment'>,
 ): Promise<TlogDeps['cosignedCheckpoint']> {
   const cosigned = [statementLog(deployment, true), keysLog(deployment)];
@@ -68,7 +61,7 @@ export async function cosignedCheckpoints(
 }
 
 /** Requests cosignatures of what is published, if there are witnesses. */
-export function openWitnessing(base: WitnessParts, settings: WitnessSettings): Feature {
+export function openWitnessing(base: WitnessParts, settings: WitnessConfig): Feature {
   if (settings.witnesses.length === 0) return {};
   const witnessed = (): void => base.metrics.witnessed(base.clock.now());
   const start = (): Promise<ScheduledJob> => {
@@ -76,14 +69,12 @@ export function openWitnessing(base: WitnessParts, settings: WitnessSettings): F
     witnessed();
     return startWitnessJob({
       ...base,
+      ...settings,
       nudge: (tenantId, logId) => base.nudge({ tenantId, logId }),
       witnessed: (complete) => {
         if (complete) witnessed();
         base.outside.report('witness', complete ? undefined : new Error('no quorum of the witnesses cosigned'));
       },
-      witnesses: settings.witnesses,
-      quorum: settings.witnessQuorum,
-      everySeconds: settings.witnessSeconds,
       verifySignature: nodeVerify,
       noteSigners: () => base.keyring.noteSigners(),
       publicLog: statementLog(base.deployment, true),

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { explainedPort } from '../platform/explain-failure.js';
-import type { Config } from './config/config.js';
+import type { HttpConfig } from './config/http-config.js';
 
-type Address = Pick<Config, 'host' | 'port'>;
+type Address = Pick<HttpConfig, 'host' | 'port'>;
 
 /** Names the variable to change if the service's port cannot be used. */
 export function onPort<T>({ host, port }: Address, listening: Promise<T>): Promise<T> {

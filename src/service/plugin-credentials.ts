@@ -7,7 +7,7 @@ export interface PluginCredentials {
 }
 
 /** What they are found by. */
-export type CredentialSettings = Pick<Config, 'bootstrapClientId' | 'bootstrapClientSecret' | 'dataDir'> & {
+export type CredentialSettings = Pick<Config, 'bootstrap' | 'dataDir'> & {
   readonly plugin: Pick<Config['plugin'], 'clientId' | 'clientSecret'>;
 };
 
@@ -16,11 +16,8 @@ export type CredentialSettings = Pick<Config, 'bootstrapClientId' | 'bootstrapCl
  * `BOOTSTRAP_CLIENT_ID` and `_SECRET`, else those that the first start wrote to `DATA_DIR`. Undefined if there are none.
  */
 export async function pluginCredentials(config: CredentialSettings): Promise<PluginCredentials | undefined> {
-  const { clientId, clientSecret } = config.plugin;
-  if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
-  if (config.bootstrapClientId !== undefined && config.bootstrapClientSecret !== undefined) {
-    return { clientId: config.bootstrapClientId, clientSecret: config.bootstrapClientSecret };
-  }
+  for (const { clientId, clientSecret } of [config.plugin, config.bootstrap])
+    if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
   const first = await readCredentials(config.dataDir);
   return first && { clientId: first.client_id, clientSecret: first.client_secret };
 }

@@ -10,7 +10,7 @@ import type { Config } from './config/config.js';
 import type { Metrics } from './metrics.js';
 import { type CredentialSettings, pluginCredentials } from './plugin-credentials.js';
 
-type LinkSettings = CredentialSettings & Pick<Config, 'role' | 'publicUrl' | 'host' | 'http' | 'redisUrl' | 'plugin'>;
+type LinkSettings = CredentialSettings & Pick<Config, 'role' | 'publicUrl' | 'http' | 'redisUrl' | 'plugin'>;
 
 /**
  * Runs the conserver plugin inside the service, with the credentials in the environment or else those of the first Owner.
@@ -34,7 +34,7 @@ export async function runConserverLink(parts: {
   if (credentials) {
     // A worker beside others serves no interface of its own.
     const beside =
-      config.role === 'worker' ? config.publicUrl : `http://${reachableHost(config.host)}:${parts.ownPort}`;
+      config.role === 'worker' ? config.publicUrl : `http://${reachableHost(config.http.host)}:${parts.ownPort}`;
     const archivistUrl = config.plugin.archivistUrl ?? beside;
     const settings = { ...config.plugin, archivistUrl, ...credentials };
     const { http } = config;

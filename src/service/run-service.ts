@@ -56,7 +56,7 @@ async function demoConfig(environment: Environment): Promise<Config> {
   return config;
 }
 
-type StartSettings = Pick<Config, 'role' | 'host' | 'publicUrl' | 'dataDir' | 'clamavUrl' | 'bootstrapClientSecret'>;
+type StartSettings = Pick<Config, 'role' | 'http' | 'publicUrl' | 'dataDir' | 'blobs' | 'bootstrap'>;
 
 async function demoLines(
   { dataDir }: Pick<Config, 'dataDir'>,
@@ -105,12 +105,12 @@ function startLines(
   const path = credentialsPath(config.dataDir);
   const place = held ? path : `its credentials are not in ${config.dataDir}`;
   const credentials = service.firstOwner
-    ? config.bootstrapClientSecret
+    ? config.bootstrap.clientSecret
       ? `First Owner: client id ${service.firstOwner.clientId}, with the secret from BOOTSTRAP_CLIENT_SECRET`
       : `First Owner: client id ${service.firstOwner.clientId}, secret written to ${path}`
     : `First Owner: created at an earlier start (${place})`;
   const link = service.conserverLinkUrl ? `, its conserver plugin on ${service.conserverLinkUrl}` : '';
-  const scanner = config.clamavUrl ? 'ClamAV' : 'no blob scanner (CLAMAV_URL is not set: blobs stay NOT_SCANNED)';
+  const scanner = config.blobs.clamavUrl ? 'ClamAV' : 'no blob scanner (CLAMAV_URL is not set: blobs stay NOT_SCANNED)';
   return [
     `vcon-archivist listens on ${service.url} (role ${config.role})${link}`,
     `Data: ${config.dataDir}`,
@@ -124,7 +124,7 @@ function startLines(
 }
 
 /** Issuer names are permanent: evidence that was issued under a forgotten default cannot be changed. */
-function loopbackWarning({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>): string[] {
+function loopbackWarning({ publicUrl, http: { host } }: Pick<Config, 'publicUrl' | 'http'>): string[] {
   if (isLoopbackName(host) || !isLoopbackName(new URL(publicUrl).hostname)) return [];
   return [
     `Warning: PUBLIC_URL is ${publicUrl}, but HOST ${host} accepts other machines. Statements and receipts keep this name for ever: set PUBLIC_URL before you record evidence`,

@@ -8,6 +8,7 @@ import { listOrganisationIds } from '../iam/tenancies/tenancy-store.js';
 import type { AuditedLog } from '../ledger/audit/audit-log.js';
 import { leafRange } from '../ledger/leaf-store.js';
 import { type LogRef, tenancyLog } from '../ledger/log.js';
+import type { WitnessConfig } from '../ledger/witnesses/witness-config.js';
 import { removeFile } from '../platform/durable-file.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { manifestFile } from '../platform/keys/manifest/manifest-file.js';
@@ -16,7 +17,6 @@ import type { ObjectStore } from '../platform/object-store.js';
 import type { Database, Tx } from '../platform/postgres/database.js';
 import { auditDeployment } from './audit-deployment.js';
 import { type AuditState, openAuditState, UnusableAuditState } from './audit-state-file.js';
-import type { WitnessAddress } from './config/deployment-values.js';
 import type { Metrics } from './metrics.js';
 
 const ACTION = 'log.audit';
@@ -30,8 +30,7 @@ export interface AuditSettings {
   /** Where a stopped run leaves its state. */
   readonly dataDir: string;
   readonly keysDir: string;
-  readonly witnesses: readonly WitnessAddress[];
-  readonly witnessQuorum: number;
+  readonly witnessing: Pick<WitnessConfig, 'witnesses' | 'quorum'>;
 }
 
 export interface ScheduledAuditDeps extends SecurityDeps {
@@ -67,8 +66,8 @@ export async function scheduledAudit(deps: ScheduledAuditDeps, stopping: () => b
     atOnce: 1,
     gently: true,
     root: { remembered: await manifestFile(settings.keysDir, deployment.deploymentTenancy).read() },
-    witnesses: settings.witnesses.map(({ key }) => key),
-    quorum: settings.witnessQuorum,
+    witnesses: settings.witnessing.witnesses.map(({ key }) => key),
+    quorum: settings.witnessing.quorum,
     progressOf: state.progressOf,
     stopping,
     fault(log, what) {

@@ -9,6 +9,7 @@ import { type HttpServer, listen } from '../platform/http/http-server.js';
 import type { Route, RouteGroup } from '../platform/http/route.js';
 import { apiReferenceRoutes } from './api-reference/api-reference-routes.js';
 import type { Config } from './config/config.js';
+import type { HttpConfig } from './config/http-config.js';
 import { consolePageRoutes } from './console-page-routes.js';
 import { listenTls } from './listen-tls.js';
 import { metricsRoute } from './metrics-route.js';
@@ -30,25 +31,20 @@ interface Served {
   readonly features: readonly Feature[];
 }
 
-type HttpSettings = Pick<
-  Config,
-  'role' | 'host' | 'port' | 'tls' | 'http' | 'trustProxy' | 'corsOrigins' | 'rateLimit' | 'downloadBudget'
->;
-
 /** Makes the HTTP interface of this process: for roles that serve it, of all features; health and metrics for all. */
 export function createListeners(
   base: ServiceBase,
   { identity, features }: Served,
-  config: HttpSettings,
+  { role, http }: Pick<Config, 'role' | 'http'>,
   closers: Closers,
 ) {
   const { metrics } = base;
-  const deps = appDeps(base, identity, config, closers);
+  const deps = appDeps(base, identity, http, closers);
   const measured = metricsRoute({
-    token: config.http.metricsToken,
+    token: http.metricsToken,
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
-  const serves = servesInterface(config);
+  const serves = servesInterface({ role });
   const pages = [...consolePageRoutes(), ...signInRoutes(identity.people)];
   const others: RouteGroup[] = [
     ...(serves ? [{ name: 'console', title: 'Console', routes: pages }] : []),
@@ -57,14 +53,13 @@ export function createListeners(
     {
       name: 'status',
       title: 'Status of the service',
-      routes: status(base, identity, config.http.metrics ? [] : [measured]),
+      routes: status(base, identity, http.metrics ? [] : [measured]),
     },
   ];
   const app = createApp(serves ? routeGroups(features) : [], others, deps);
   return {
     /** Listens on every configured port. @throws {Error} naming the variable to correct */
     async listen(): Promise<{ server: HttpServer; tls: HttpServer | undefined }> {
-      const { host, port, http } = config;
       if (http.metrics) {
         const where = `METRICS_PORT ${http.metrics.port} of ${http.metrics.host} cannot be used`;
         const listener = await explainedPort(
@@ -74,24 +69,24 @@ export function createListeners(
         );
         closers.push(() => listener.close());
       }
-      const server = await onPort(config, listen(app, { host, port, connections: http.connections }));
+      const server = await onPort(http, listen(app, http));
       closers.push(() => server.close());
-      const tls = await listenTls(app, config, metrics.tlsCertificateExpires);
+      const tls = await listenTls(app, http, metrics.tlsCertificateExpires);
       if (tls) closers.push(() => tls.close());
       return { server, tls };
     },
   };
 }
 
-function appDeps(base: ServiceBase, identity: Identity, config: HttpSettings, closers: Closers): AppDeps {
+function appDeps(base: ServiceBase, identity: Identity, http: HttpConfig, closers: Closers): AppDeps {
   const { logger, metrics, clockWatch, disk, publicUrl } = base;
-  const { trustProxy, corsOrigins } = config;
+  const { trustProxy, corsOrigins } = http;
   return {
     schemas: SCHEMA_NAMES,
     authenticate: identity.authenticate,
     authenticateOperator: identity.authenticateOperator,
-    ...openLimiter(config, base, closers),
-    downloads: openDownloadBudget(config, base, closers),
+    ...openLimiter(http, base, closers),
+    downloads: openDownloadBudget(http, base, closers),
     logger,
     answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
     seconds: () => performance.now() / 1000,

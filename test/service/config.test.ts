@@ -7,10 +7,18 @@ describe('the configuration', () => {
   it('has a working default for everything', () => {
     expect(parseConfig({})).toEqual({
       role: 'all',
-      host: '127.0.0.1',
-      port: 8080,
-      http: { connections: { total: 4096, perAddress: 1024 }, metrics: undefined, metricsToken: undefined },
-      trustProxy: undefined,
+      http: {
+        host: '127.0.0.1',
+        port: 8080,
+        trustProxy: undefined,
+        tls: undefined,
+        connections: { total: 4096, perAddress: 1024 },
+        metrics: undefined,
+        metricsToken: undefined,
+        corsOrigins: [],
+        rateLimit: undefined,
+        downloadBudget: 1024 ** 3,
+      },
       publicUrl: 'http://127.0.0.1:8080',
       dataDir: resolve('data'),
       keysDir: resolve('data/keys'),
@@ -18,9 +26,7 @@ describe('the configuration', () => {
       redisUrl: undefined,
       objectStoreDir: resolve('data/objects'),
       minFreeDiskBytes: 64 * 1024 * 1024,
-      blobLimit: 512 * 1024 * 1024,
-      clamavUrl: undefined,
-      blobScanSchedule: '0 3 * * *',
+      blobs: { limit: 512 * 1024 * 1024, clamavUrl: undefined, scanSchedule: '0 3 * * *' },
       anchorSchedule: '*/10 * * * * *',
       auditSchedule: '17 3 * * 0',
       quotas: {
@@ -31,19 +37,11 @@ describe('the configuration', () => {
         tls_ca_certificates: 1000,
       },
       logFiles: 'public',
-      witnesses: [],
-      witnessQuorum: 0,
-      witnessSeconds: 10,
-      downloadBudget: 1024 ** 3,
-      rateLimit: undefined,
+      witnessing: { witnesses: [], quorum: 0, everySeconds: 10 },
       maxWaitingEntries: 5_000_000,
-      bootstrapClientId: undefined,
-      bootstrapClientSecret: undefined,
-      bootstrapPlugin: undefined,
-      corsOrigins: [],
+      bootstrap: { clientId: undefined, clientSecret: undefined, plugin: undefined },
       logFormat: 'json',
-      smtpUrl: undefined,
-      mailFrom: 'vcon-archivist@127.0.0.1',
+      mail: { smtpUrl: undefined, from: 'vcon-archivist@127.0.0.1' },
       allowPrivate: false,
       massifHeight: 14,
       logLevel: 'warn',
@@ -76,17 +74,17 @@ describe('the configuration', () => {
   });
 
   it.each([
-    ['PORT', '9000', { port: 9000, publicUrl: 'http://127.0.0.1:9000' }],
+    ['PORT', '9000', { http: { port: 9000 }, publicUrl: 'http://127.0.0.1:9000' }],
     ['PUBLIC_URL', 'https://a.example/base/', { publicUrl: 'https://a.example/base' }],
-    ['TRUST_PROXY', '2', { trustProxy: 2 }],
-    ['TRUST_PROXY', 'loopback, 10.0.0.0/8', { trustProxy: 'loopback, 10.0.0.0/8' }],
+    ['TRUST_PROXY', '2', { http: { trustProxy: 2 } }],
+    ['TRUST_PROXY', 'loopback, 10.0.0.0/8', { http: { trustProxy: 'loopback, 10.0.0.0/8' } }],
     [
       'TRUST_PROXY',
       '::1,fd00::/8,10.0.0.0/255.0.0.0,uniquelocal',
-      { trustProxy: '::1,fd00::/8,10.0.0.0/255.0.0.0,uniquelocal' },
+      { http: { trustProxy: '::1,fd00::/8,10.0.0.0/255.0.0.0,uniquelocal' } },
     ],
     ['LOG_FILES', 'members', { logFiles: 'members' }],
-    ['RATE_LIMIT', '20', { rateLimit: 20 }],
+    ['RATE_LIMIT', '20', { http: { rateLimit: 20 } }],
     [
       'QUOTAS',
       'blobs=5, applications=unlimited',
@@ -100,11 +98,11 @@ describe('the configuration', () => {
     [
       'BOOTSTRAP_CLIENT_ID',
       '0190A8C0-0000-7000-8000-000000000001',
-      { bootstrapClientId: '0190a8c0-0000-7000-8000-000000000001' },
+      { bootstrap: { clientId: '0190a8c0-0000-7000-8000-000000000001' } },
     ],
     ['MASSIF_HEIGHT', '3', { massifHeight: 3 }],
     ['LOG_LEVEL', 'debug', { logLevel: 'debug' }],
-    ['PORT', '', { port: 8080 }],
+    ['PORT', '', { http: { port: 8080 } }],
   ])('reads %s=%s', (name, value, expected) => {
     expect(parseConfig({ [name]: value })).toMatchObject(expected);
   });
@@ -174,13 +172,15 @@ describe('the configuration', () => {
     const witness = (name: string, publicKey: Uint8Array) =>
       `${encodeVkey({ name, type: NoteKeyType.cosignature, publicKey })} http://${name}`;
     const given = (...list: string[]) => parseConfig({ WITNESSES: list.join(', ') });
-    expect(given(witness('a.example', key(1)), witness('b.example', key(2))).witnessQuorum).toBe(2);
+    expect(given(witness('a.example', key(1)), witness('b.example', key(2))).witnessing.quorum).toBe(2);
     expect(() => given(witness('a.example', key(1)), witness('a.example', key(2)))).toThrow(/WITNESSES/);
     expect(() => given(witness('a.example', key(1)), witness('b.example', key(1)))).toThrow(/WITNESSES/);
   });
 
   it('cannot be changed afterwards', () => {
     const config = parseConfig({});
-    expect(Object.isFrozen(config) && Object.isFrozen(config.plugin)).toBe(true);
+    const { mail, http, bootstrap, blobs, witnessing, payloadHash, plugin } = config;
+    const sections = { config, mail, http, bootstrap, blobs, witnessing, payloadHash, plugin };
+    expect(Object.entries(sections).filter(([, section]) => !Object.isFrozen(section))).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { type BackgroundJob, type Feature, HOUSEKEEPING_ROLES, WORKER_ROLES } fr
 import type { Logger } from '../../platform/logger.js';
 import type { OutsideCalls } from '../../platform/outside-calls.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
-import type { BlobDeps } from '../blobs/blob-deps.js';
+import type { BlobConfig } from '../blobs/blob-config.js';
 import { blobRoutes } from '../blobs/blob-routes.js';
 import { startScanBlobsJob } from '../blobs/scan-blobs-job.js';
 import { startSweepUploadsJob } from '../blobs/sweep-uploads-job.js';
@@ -19,16 +19,9 @@ interface BlobBase extends Omit<AttachmentDeps, 'blobLimit'> {
   readonly outside: OutsideCalls;
 }
 
-interface BlobSettings extends Pick<BlobDeps, 'blobLimit'> {
-  /** The socket of a ClamAV daemon; undefined: nothing is scanned. */
-  readonly clamavUrl: string | undefined;
-  /** A cron pattern in UTC. */
-  readonly blobScanSchedule: string;
-}
-
 /** Blobs and the attachments that name them, with the jobs that remove unfinished uploads and scan content. */
-export function openBlobs(base: BlobBase, settings: BlobSettings): Feature {
-  const deps = { ...base, blobLimit: settings.blobLimit };
+export function openBlobs(base: BlobBase, settings: BlobConfig): Feature {
+  const deps = { ...base, blobLimit: settings.limit };
   const attachments = attachmentRoutes(deps);
   const sweep: BackgroundJob = {
     roles: HOUSEKEEPING_ROLES,
@@ -44,10 +37,10 @@ export function openBlobs(base: BlobBase, settings: BlobSettings): Feature {
   };
 }
 
-function scanning(base: BlobBase, { clamavUrl, blobScanSchedule }: BlobSettings): BackgroundJob[] {
+function scanning(base: BlobBase, { clamavUrl, scanSchedule }: BlobConfig): BackgroundJob[] {
   if (clamavUrl === undefined) return [];
   const daemon = clamavScanner(clamavUrl);
   const scanner: Scanner = { scan: (content) => base.outside.record('scanner', daemon.scan(content)) };
-  const start = () => startScanBlobsJob({ ...base, clock: base.rightClock, scanner, pattern: blobScanSchedule });
+  const start = () => startScanBlobsJob({ ...base, clock: base.rightClock, scanner, pattern: scanSchedule });
   return [{ roles: WORKER_ROLES, start }];
 }

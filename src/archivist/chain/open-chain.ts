@@ -14,8 +14,11 @@ interface ChainBase extends ReadChainDeps, Omit<AnchorDeps, 'marginSeconds'>, Om
   readonly backend: QueueBackend;
 }
 
-/** The chain of blocks, with the job that anchors events and adds blocks on a schedule, a cron pattern in UTC. */
-export function openChain(base: ChainBase, { anchorSchedule }: { readonly anchorSchedule: string }): Feature {
+/**
+ * The chain of blocks, with the job that anchors events and adds blocks.
+ * @param anchorSchedule a cron pattern in UTC
+ */
+export function openChain(base: ChainBase, anchorSchedule: string): Feature {
   return {
     routes: { 'v1/archivistnode': nodeRoutes(base), 'v1alpha2/blockchain/assets': blockchainRoutes(base) },
     jobs: [

@@ -37,13 +37,13 @@ function signalled(): Promise<void> {
  * @throws {PluginSettingsError}
  */
 function settingsOf(config: Config): PluginSettings {
-  const { host, plugin } = config;
+  const { http, plugin } = config;
   return checkPluginSettings({
     ...plugin,
     archivistUrl: serviceUrl(config),
     clientId: plugin.clientId ?? '',
     clientSecret: plugin.clientSecret ?? '',
-    host,
+    host: http.host,
   });
 }
 

@@ -1,40 +1,28 @@
 import { join, resolve } from 'node:path';
 import { type PluginConfig, pluginConfig } from '../../../plugins/settings/plugin-config.js';
+import { type BlobConfig, blobConfig } from '../../archivist/blobs/blob-config.js';
 import { DEFAULT_QUOTAS, type Quotas } from '../../iam/tenancies/quotas.js';
+import { type WitnessConfig, witnessConfig } from '../../ledger/witnesses/witness-config.js';
 import type { Role } from '../../platform/feature.js';
 import type { Pkcs11Token } from '../../platform/keys/pkcs11/pkcs11-uri.js';
 import type { LogFormat, LogLevel } from '../../platform/logger.js';
 import { type PayloadHashConfig, payloadHashConfig } from '../../scitt/payload-hash/payload-hash-config.js';
-import type { WitnessAddress } from './deployment-values.js';
+import { type BootstrapConfig, bootstrapConfig } from './bootstrap-config.js';
 import { type Environment, environmentSchema, findContradiction } from './environment.js';
-import { type HttpConfig, httpConfig, type TlsConfig, tlsListener } from './http-config.js';
+import { type HttpConfig, httpConfig } from './http-config.js';
 
-/** All settings of the operator, read once from the environment. The comment of each field is its manual. */
+/**
+ * All settings of the operator, read once from the environment. The comment of each field is its manual. What one part of
+ * the program reads is a section, declared beside that part.
+ */
 export interface Config {
   /**
    * `ROLE`, default `all`. `api`, `ledger` or `worker` runs only that part. Such processes need `DATABASE_URL`, share
    * `KEYS_DIR` and `OBJECT_STORE_URL`, and should have the same `PUBLIC_URL`, the issuer of receipts and tokens.
    */
   readonly role: Role;
-  /** `HOST`, default 127.0.0.1: the address to listen on. */
-  readonly host: string;
-  /** `PORT`, default 8080; 0 takes any free port and requires `PUBLIC_URL`. */
-  readonly port: number;
-  /**
-   * `TRUST_PROXY`, default none: trusted proxies, whose forwarding headers are used. A number of proxies, or addresses
-   * and subnets in the syntax of Express, separated by commas (`loopback`, `10.0.0.0/8`).
-   */
-  readonly trustProxy: number | string | undefined;
-  /**
-   * `TLS_CERTIFICATE_FILE` and `TLS_KEY_FILE`, paths of PEM files: also listen with TLS, on `TLS_PORT` (default 8443).
-   * There, clients can authenticate with certificates of their tenancy's authorities.
-   */
-  readonly tls: TlsConfig | undefined;
-  readonly http: HttpConfig;
   /** `PUBLIC_URL`, default `http://127.0.0.1:<PORT>`: base of every URL, issuer and audience; no trailing slash. */
   readonly publicUrl: string;
-  /** `CORS_ORIGINS`, such as `https://app.example,https://desk.example`, default none: pages that may send tokens. */
-  readonly corsOrigins: readonly string[];
   /** `DATA_DIR`, default `./data`: embedded state and first credentials. */
   readonly dataDir: string;
   /** `KEYS_DIR`, default `DATA_DIR/keys`: private keys; all processes of a deployment use the same folder. */
@@ -56,16 +44,6 @@ export interface Config {
   readonly minFreeDiskBytes: number;
   /** `OBJECT_STORE_URL`, `file:///…`; unset, `DATA_DIR/objects`. Parsed to the path of the folder. */
   readonly objectStoreDir: string;
-  /** `BLOB_LIMIT`, default 536870912 (512 MiB): maximum size of a blob in bytes. */
-  readonly blobLimit: number;
-  /**
-   * `CLAMAV_URL`, the socket of a ClamAV daemon that scans blobs: `tcp://host:port`, or its path. Unset, blobs stay
-   * NOT_SCANNED. Set the daemon's StreamMaxLength, MaxFileSize and MaxScanSize to at least BLOB_LIMIT and turn
-   * AlertExceedsMax on; otherwise it reports content beyond its limits as clean.
-   */
-  readonly clamavUrl: string | undefined;
-  /** `BLOB_SCAN_SCHEDULE`, default `0 3 * * *`: when blobs are scanned, as a cron pattern in UTC. */
-  readonly blobScanSchedule: string;
   /**
    * `ANCHOR_SCHEDULE`, default every ten seconds: when SIMPLE_HASH events are anchored, and when anchors and seals are
    * written to the chain, as a cron pattern in UTC; six fields begin with seconds.
@@ -86,39 +64,16 @@ export interface Config {
    */
   readonly logFiles: 'public' | 'members';
   /**
-   * `WITNESSES`, such as `witness.example/w1+6bccad76+BBle… https://witness.example, …`: verifier key and address of each
-   * C2SP witness that cosigns the public statement log. Unset, events stop at CONFIRMED.
-   */
-  readonly witnesses: readonly WitnessAddress[];
-  /** `WITNESS_QUORUM`, default all of them: how many witnesses must cosign before an event is UNEQUIVOCAL. */
-  readonly witnessQuorum: number;
-  /** `WITNESS_SECONDS`, 1 to 59, default 10: seconds between requests to the witnesses. */
-  readonly witnessSeconds: number;
-  /**
    * `MAX_WAITING_ENTRIES`, default 5,000,000: while so many accepted entries wait for their logs, writes are refused
    * with 503 and Retry-After. An event is one or two entries, a public one three.
    */
   readonly maxWaitingEntries: number;
-  /**
-   * `DOWNLOAD_BUDGET`, default 1073741824 (1 GiB): bytes of evidence bundles, massifs and seals for each caller per minute;
-   * counted per process if `REDIS_URL` is unset.
-   */
-  readonly downloadBudget: number;
-  /** `RATE_LIMIT`, default none: requests per second of each tenancy; counted per process if `REDIS_URL` is unset. */
-  readonly rateLimit: number | undefined;
-  /** `BOOTSTRAP_CLIENT_ID`, a UUID: id of the first Owner application; first start only, random if unset. */
-  readonly bootstrapClientId: string | undefined;
-  /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret; first start only, random if unset. */
-  readonly bootstrapClientSecret: string | undefined;
-  /**
-   * `BOOTSTRAP_PLUGIN_CLIENT_ID` and `BOOTSTRAP_PLUGIN_CLIENT_SECRET`: the first start also creates this application,
-   * without roles, for a conserver plugin that runs as its own process. Used only at the first start.
-   */
-  readonly bootstrapPlugin: { readonly clientId: string; readonly clientSecret: string } | undefined;
-  /** `SMTP_URL`, `smtp://…` or `smtps://…`: sends our e-mails; unset, they become `.eml` files in `DATA_DIR/mail`. */
-  readonly smtpUrl: string | undefined;
-  /** `MAIL_FROM`, one address, default `vcon-archivist@` and the host of `PUBLIC_URL`: the sender of our e-mails. */
-  readonly mailFrom: string;
+  readonly mail: {
+    /** `SMTP_URL`, `smtp://…` or `smtps://…`: sends our e-mails; unset, they become `.eml` files in `DATA_DIR/mail`. */
+    readonly smtpUrl: string | undefined;
+    /** `MAIL_FROM`, one address, default `vcon-archivist@` and the host of `PUBLIC_URL`: the sender of our e-mails. */
+    readonly from: string;
+  };
   /**
    * `PRIVATE_IDENTITY_PROVIDERS`, default `refuse`: whether the identity provider and the webhooks of a tenancy may be in
    * a private network and use plain http. Set `allow` only if you trust the Owners of tenancies to name addresses in your
@@ -133,6 +88,10 @@ export interface Config {
   readonly logFormat: LogFormat;
   /** `HASH_ENVELOPE_LABELS`, default `private`: `registered` writes 258 to 260 (COSE hash envelope). Both are read. */
   readonly hashEnvelopeLabels: 'private' | 'registered';
+  readonly http: HttpConfig;
+  readonly bootstrap: BootstrapConfig;
+  readonly blobs: BlobConfig;
+  readonly witnessing: WitnessConfig;
   readonly payloadHash: PayloadHashConfig;
   readonly plugin: PluginConfig;
   /** `ARCHIVIST_FAILPOINT`, for fault tests: kills the process at a named point, `name`, `name:n` or `file:path`. */
@@ -165,13 +124,7 @@ function configOf(env: Environment): Config {
   const publicUrl = env.PUBLIC_URL ?? `http://127.0.0.1:${env.PORT}`;
   return Object.freeze({
     role: env.ROLE,
-    host: env.HOST,
-    port: env.PORT,
-    trustProxy: env.TRUST_PROXY,
-    tls: tlsListener(env),
-    http: httpConfig(env),
     publicUrl,
-    corsOrigins: env.CORS_ORIGINS,
     dataDir,
     keysDir: env.KEYS_DIR === undefined ? join(dataDir, 'keys') : resolve(env.KEYS_DIR),
     keyProvider: env.KEY_PROVIDER,
@@ -179,36 +132,26 @@ function configOf(env: Environment): Config {
     redisUrl: env.REDIS_URL,
     objectStoreDir: env.OBJECT_STORE_URL ?? join(dataDir, 'objects'),
     minFreeDiskBytes: env.MIN_FREE_DISK_BYTES,
-    blobLimit: env.BLOB_LIMIT,
-    clamavUrl: env.CLAMAV_URL,
-    blobScanSchedule: env.BLOB_SCAN_SCHEDULE,
     anchorSchedule: env.ANCHOR_SCHEDULE,
     auditSchedule: env.AUDIT_SCHEDULE === 'off' ? undefined : env.AUDIT_SCHEDULE,
     quotas: env.QUOTAS ?? DEFAULT_QUOTAS,
     logFiles: env.LOG_FILES,
-    witnesses: env.WITNESSES,
-    witnessQuorum: env.WITNESS_QUORUM ?? env.WITNESSES.length,
-    witnessSeconds: env.WITNESS_SECONDS,
-    downloadBudget: env.DOWNLOAD_BUDGET,
-    rateLimit: env.RATE_LIMIT,
     maxWaitingEntries: env.MAX_WAITING_ENTRIES,
-    bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,
-    bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,
-    bootstrapPlugin: bootstrapPlugin(env),
-    smtpUrl: env.SMTP_URL,
-    mailFrom: env.MAIL_FROM ?? `vcon-archivist@${new URL(publicUrl).hostname}`,
+    mail: Object.freeze({
+      smtpUrl: env.SMTP_URL,
+      from: env.MAIL_FROM ?? `vcon-archivist@${new URL(publicUrl).hostname}`,
+    }),
     allowPrivate: env.PRIVATE_IDENTITY_PROVIDERS === 'allow',
     massifHeight: env.MASSIF_HEIGHT,
     logLevel: env.LOG_LEVEL,
     logFormat: env.LOG_FORMAT,
     hashEnvelopeLabels: env.HASH_ENVELOPE_LABELS,
+    http: httpConfig(env),
+    bootstrap: bootstrapConfig(env),
+    blobs: blobConfig(env),
+    witnessing: witnessConfig(env),
     payloadHash: payloadHashConfig(env),
     plugin: pluginConfig(env),
     failpoint: env.ARCHIVIST_FAILPOINT,
   });
-}
-
-function bootstrapPlugin(env: Environment): Config['bootstrapPlugin'] {
-  const { BOOTSTRAP_PLUGIN_CLIENT_ID: clientId, BOOTSTRAP_PLUGIN_CLIENT_SECRET: clientSecret } = env;
-  return clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret };
 }

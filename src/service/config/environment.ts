@@ -1,30 +1,28 @@
 import { z } from 'zod';
 import { findPluginContradiction, pluginVariables } from '../../../plugins/settings/plugin-config.js';
+import { blobVariables } from '../../archivist/blobs/blob-config.js';
+import { findWitnessContradiction, witnessVariables } from '../../ledger/witnesses/witness-config.js';
 import {
   baseUrl,
-  clamavUrl,
   countOf,
   cronPattern,
   cronPatternOrOff,
   emailAddress,
+  numeric,
   objectStoreDir,
-  origins,
-  port,
   url,
 } from '../../platform/config-values.js';
 import { LOG_FORMATS, LOG_LEVELS } from '../../platform/logger.js';
 import { payloadHashVariables } from '../../scitt/payload-hash/payload-hash-config.js';
-import { clientId, clientSecret, hasTwins, keyProvider, numeric, quotas, witnesses } from './deployment-values.js';
-import { httpVariables } from './http-config.js';
+import { bootstrapVariables, findBootstrapContradiction } from './bootstrap-config.js';
+import { keyProvider, quotas } from './deployment-values.js';
+import { findHttpContradiction, httpVariables } from './http-config.js';
 
-/** All variables of the environment, with the form of each. */
+/** All variables of the environment, with the form of each: those of a part of the program stand beside that part. */
 export const environmentSchema = z.object({
   ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
-  HOST: z.string().default('127.0.0.1'),
-  PORT: port.default(8080),
   ...httpVariables,
   PUBLIC_URL: baseUrl.optional(),
-  CORS_ORIGINS: origins.default([]),
   DATA_DIR: z.string().default('./data'),
   KEYS_DIR: z.string().optional(),
   KEY_PROVIDER: keyProvider.optional(),
@@ -34,23 +32,14 @@ export const environmentSchema = z.object({
   MIN_FREE_DISK_BYTES: numeric(/^(0|[1-9]\d{0,14})$/, 'must be a whole number of bytes, 0 or more').default(
     64 * 1024 * 1024,
   ),
-  BLOB_LIMIT: countOf('bytes', 15).default(512 * 1024 * 1024),
-  CLAMAV_URL: clamavUrl.optional(),
-  BLOB_SCAN_SCHEDULE: cronPattern.default('0 3 * * *'),
+  ...blobVariables,
   ANCHOR_SCHEDULE: cronPattern.default('*/10 * * * * *'),
   AUDIT_SCHEDULE: cronPatternOrOff.default('17 3 * * 0'),
   QUOTAS: quotas.optional(),
-  WITNESSES: witnesses.default([]),
-  WITNESS_QUORUM: countOf('witnesses', 3).optional(),
-  WITNESS_SECONDS: numeric(/^([1-9]|[1-5]\d)$/, 'must be 1 to 59 seconds').default(10),
+  ...witnessVariables,
   LOG_FILES: z.enum(['public', 'members']).default('public'),
-  DOWNLOAD_BUDGET: countOf('bytes', 15).default(1024 * 1024 * 1024),
-  RATE_LIMIT: countOf('requests', 7).optional(),
   MAX_WAITING_ENTRIES: countOf('entries', 9).default(5_000_000),
-  BOOTSTRAP_CLIENT_ID: clientId,
-  BOOTSTRAP_CLIENT_SECRET: clientSecret,
-  BOOTSTRAP_PLUGIN_CLIENT_ID: clientId,
-  BOOTSTRAP_PLUGIN_CLIENT_SECRET: clientSecret,
+  ...bootstrapVariables,
   SMTP_URL: url(['smtp:', 'smtps:']).optional(),
   MAIL_FROM: emailAddress.optional(),
   PRIVATE_IDENTITY_PROVIDERS: z.enum(['refuse', 'allow']).default('refuse'),
@@ -73,12 +62,10 @@ export function findContradiction(env: Environment): string | undefined {
     return `ROLE: ${env.ROLE} shares its database with other processes and needs DATABASE_URL`;
   if (env.PORT === 0 && env.PUBLIC_URL === undefined)
     return 'PORT: 0 takes a different port at each start; set PUBLIC_URL, which must stay the same';
-  if ((env.TLS_CERTIFICATE_FILE === undefined) !== (env.TLS_KEY_FILE === undefined))
-    return 'TLS_CERTIFICATE_FILE: must be set together with TLS_KEY_FILE';
-  if ((env.BOOTSTRAP_PLUGIN_CLIENT_ID === undefined) !== (env.BOOTSTRAP_PLUGIN_CLIENT_SECRET === undefined))
-    return 'BOOTSTRAP_PLUGIN_CLIENT_ID: must be set together with BOOTSTRAP_PLUGIN_CLIENT_SECRET';
-  if (env.WITNESS_QUORUM !== undefined && env.WITNESS_QUORUM > env.WITNESSES.length)
-    return `WITNESS_QUORUM: is larger than the number of WITNESSES, ${env.WITNESSES.length}`;
-  if (hasTwins(env.WITNESSES)) return 'WITNESSES: two entries have the same name or the same key';
-  return findPluginContradiction(env);
+  return (
+    findHttpContradiction(env) ??
+    findBootstrapContradiction(env) ??
+    findWitnessContradiction(env) ??
+    findPluginContradiction(env)
+  );
 }
