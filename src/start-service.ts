@@ -8,14 +8,14 @@ import { forgetUnlimited } from './iam/tenancies/quota.js';
 import type { Ledger } from './ledger/round.js';
 import type { Clock } from './platform/clock.js';
 import { type Closers, closeAll } from './platform/close-all.js';
-import { type Feature, servesInterface, WORKER_ROLES } from './platform/feature.js';
+import { servesInterface, WORKER_ROLES } from './platform/feature.js';
 import type { Ids } from './platform/ids.js';
 import type { Keyring } from './platform/keys/keyring.js';
 import type { Database } from './platform/postgres/database.js';
 import { runWhileRight } from './platform/queue/run-while-right.js';
 import type { Config } from './service/config/config.js';
 import { announceSeals } from './service/ledger-report.js';
-import { createServiceLedger, openBase, type ServiceOverrides } from './service/open-base.js';
+import { type Base, openBase, type ServiceOverrides } from './service/open-base.js';
 import type { OpenDeployment } from './service/open-deployment.js';
 import { openFeatures } from './service/open-features.js';
 import { type Identity, openIdentity } from './service/open-identity.js';
@@ -23,6 +23,7 @@ import { requireOwnPort } from './service/own-port.js';
 import { runConserverLink } from './service/run-conserver-link.js';
 import { createListeners } from './service/serve-http.js';
 import { type ServiceBase, serviceBase } from './service/service-base.js';
+import { createServiceLedger } from './service/service-ledger.js';
 import { watchParts } from './service/watch-parts.js';
 
 /** A running service, or worker, until it is closed. */
@@ -80,30 +81,15 @@ async function startParts(
   close: () => Promise<void>,
 ): Promise<RunningService> {
   await requireOwnPort(config.http);
-  const apart = config.role === 'all' && config.databaseUrl !== undefined;
-  const thread = apart ? overrides.openLedgerThread?.(config) : undefined;
-  if (thread) closers.push(() => thread.close());
+  const thread = openThread(config, overrides, closers);
   const opened = await openBase(config, overrides, closers);
-  const report = { metrics: opened.metrics, published: announceSeals(opened.announcements) };
-  const here = createServiceLedger(config, opened, report);
-  const ledger = thread?.ledger(here, report, opened.disk.report) ?? here;
-  const ledgerStarted = config.role === 'all' || config.role === 'ledger' ? ledger.start() : Promise.resolve();
-  // It is awaited below. An earlier failure must not end the process before that.
-  ledgerStarted.catch(() => undefined);
-  closers.push(async () => {
-    await ledgerStarted.catch(() => undefined);
-    await ledger.stop();
-  });
+  const { ledger, started: ledgerStarted } = beginLedger(config, opened, thread, closers);
   const watched = await watchParts(opened, config, closers);
   if (servesInterface(config)) await forgetUnlimited(opened.database, config.quotas);
   const base = serviceBase(opened, { ...watched, ledger }, config);
   const identity = await openIdentity({ ...base, settings: config });
   closers.push(() => identity.close());
-  const features: Feature[] = [];
-  await openFeatures(base, identity, config, (feature) => {
-    features.push(feature);
-    closers.push(async () => feature.close?.());
-  });
+  const features = await openFeatures(base, identity, config, closers);
   const all = features.flatMap((feature) => feature.jobs ?? []);
   const jobs = await runWhileRight(
     all.filter(({ roles }) => roles.includes(config.role)),
@@ -129,6 +115,34 @@ async function startParts(
     ...running(base, identity, config),
     close,
   };
+}
+
+/** The ledger gets a thread of its own where the process has all roles and the database allows several connections. */
+function openThread(config: Config, { openLedgerThread }: ServiceOverrides, closers: Closers) {
+  const isApart = config.role === 'all' && config.databaseUrl !== undefined;
+  const thread = isApart ? openLedgerThread?.(config) : undefined;
+  if (thread) closers.push(() => thread.close());
+  return thread;
+}
+
+/** Opens the ledger and starts it, in roles that run it. What does not need it opens meanwhile. */
+function beginLedger(
+  config: Config,
+  base: Base,
+  thread: ReturnType<typeof openThread>,
+  closers: Closers,
+): { readonly ledger: Ledger; readonly started: Promise<void> } {
+  const report = { metrics: base.metrics, published: announceSeals(base.announcements) };
+  const here = createServiceLedger(config, base, report);
+  const ledger = thread?.ledger(here, report, base.disk.report) ?? here;
+  const started = config.role === 'all' || config.role === 'ledger' ? ledger.start() : Promise.resolve();
+  // The caller awaits it later. An earlier failure must not end the process before that.
+  started.catch(() => undefined);
+  closers.push(async () => {
+    await started.catch(() => undefined);
+    await ledger.stop();
+  });
+  return { ledger, started };
 }
 
 function running(base: ServiceBase, identity: Identity, config: Pick<Config, 'role'>) {

@@ -4,7 +4,7 @@ import type { LedgerMetrics } from '../ledger/round.js';
 import type { BaseSettings, LedgerSettings } from './base-settings.js';
 import type { LedgerReport } from './ledger-report.js';
 import type { ToLedger, Told } from './ledger-thread.js';
-import { startLedger } from './open-base.js';
+import { startLedger } from './service-ledger.js';
 
 /** Nobody waits for a metric: it goes with the next message, at the latest after this time. */
 const METRICS_AFTER_MS = 20;

@@ -1,14 +1,10 @@
 import { access, constants, mkdir } from 'node:fs/promises';
-import { leafSource } from '../archivist/leaf-source.js';
-import { statementSource } from '../archivist/statement-source.js';
-import { issuerDid } from '../core/statement/issuer-did.js';
 import { type ActTurns, createActTurns } from '../iam/security/act-turns.js';
 import { openRefusedActs, type RefusedActs } from '../iam/security/refused-acts.js';
 import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
-import { createLedger, type Ledger } from '../ledger/round.js';
 import { type Clock, systemClock } from '../platform/clock.js';
 import type { ClockWatch } from '../platform/clock-watch.js';
-import { type Closers, closeAll } from '../platform/close-all.js';
+import type { Closers } from '../platform/close-all.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import { watchedObjectStore } from '../platform/disk/watched-object-store.js';
@@ -16,7 +12,6 @@ import { explained } from '../platform/explain-failure.js';
 import { fileObjectStore } from '../platform/file-object-store.js';
 import { createIds, type Ids } from '../platform/ids.js';
 import { manifestObjectKey } from '../platform/keys/manifest/manifest-objects.js';
-import { nodeVerify } from '../platform/keys/node-verify.js';
 import { openKeyStore } from '../platform/keys/open-key-store.js';
 import { createLogger, type Logger } from '../platform/logger.js';
 import { markedObjectStore } from '../platform/marked-object-store.js';
@@ -30,14 +25,12 @@ import type { PooledDatabase } from '../platform/postgres/pooled-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { timedObjectStore } from '../platform/timed-object-store.js';
-import type { BaseSettings, LedgerSettings } from './base-settings.js';
-import type { LedgerReport } from './ledger-report.js';
+import type { BaseSettings } from './base-settings.js';
 import type { openLedgerThread } from './ledger-thread.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { type OpenDeployment, openDeployment } from './open-deployment.js';
 import { serviceClock, watchClock } from './watch-clock.js';
 import { watchDisks } from './watch-disks.js';
-import { watchKeys } from './watch-keys.js';
 
 /** What a process, or a test, passes in instead of the default. */
 export interface ServiceOverrides {
@@ -156,57 +149,4 @@ async function openQueues(
 async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await access(folder, constants.W_OK | constants.X_OK);
-}
-
-/** The ledger, not started yet. */
-export function createServiceLedger(config: LedgerSettings, base: Base, { metrics, published }: LedgerReport): Ledger {
-  return createLedger({
-    database: base.database,
-    objectStore: base.objectStore,
-    keyring: base.keyring,
-    verifySignature: nodeVerify,
-    clock: base.clockWatch.right,
-    logger: base.logger,
-    failpoints: base.failpoints,
-    published,
-    leafSource,
-    statementSource,
-    receiptIssuer: config.publicUrl,
-    statementIssuer: (tenantId) => issuerDid(config.publicUrl, tenantId),
-    hashEnvelopeLabels: config.hashEnvelopeLabels,
-    ids: base.ids,
-    queueBackend: base.backend,
-    metrics,
-    mayRun: () =>
-      !base.disk.isFull('database') && !base.disk.isFull('objects') && base.clockWatch.fault() === undefined,
-    parallelLogs: base.database.engine === 'PostgreSQL' ? 4 : 1,
-  });
-}
-
-/** Starts only the ledger, on its own connections. */
-export async function startLedger(
-  config: BaseSettings & LedgerSettings,
-  report: LedgerReport,
-  diskReported: (use: DiskUse) => void,
-): Promise<{ nudge: Ledger['nudge']; close(): Promise<void> }> {
-  const closers: Closers = [];
-  const base = await openBase(config, { diskReported }, closers);
-  const ledger = createServiceLedger(config, base, report);
-  const keys = watchKeys(base);
-  closers.push(() => keys.close());
-  await ledger.start();
-  await base.disk.start();
-  return {
-    nudge(tenantId, logId, nudge) {
-      // A key that another thread or process has rotated stops signing within a second.
-      keys
-        .refresh()
-        .catch((error: unknown) => base.logger.warn({ err: error }, 'could not read the keys'))
-        .finally(() => ledger.nudge(tenantId, logId, nudge));
-    },
-    async close() {
-      await ledger.stop();
-      await closeAll(closers);
-    },
-  };
 }

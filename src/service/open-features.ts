@@ -20,6 +20,7 @@ import { openMembers } from '../iam/members/open-members.js';
 import { openTenancies } from '../iam/tenancies/open-tenancies.js';
 import { openTlsCaCertificates } from '../iam/tls-ca-certificates/open-tls-ca-certificates.js';
 import { openTokens } from '../iam/tokens/open-tokens.js';
+import type { Closers } from '../platform/close-all.js';
 import { type Feature, servesInterface } from '../platform/feature.js';
 import { embeddedCopyFolder } from '../platform/postgres/open-database.js';
 import { evidenceKeys } from '../scitt/key-routes.js';
@@ -58,16 +59,18 @@ type FeatureSettings = Pick<
 
 /**
  * Opens every feature on this base, each with the settings that it alone uses.
- * @param opened receives each feature as soon as it is open, so that it is closed if a later one cannot be opened
+ * @param closers receive each feature as soon as it is open, so that it is closed if a later one cannot be opened
  */
 export async function openFeatures(
   base: ServiceBase,
   identity: Identity,
   config: FeatureSettings,
-  opened: (feature: Feature) => void,
-): Promise<void> {
+  closers: Closers,
+): Promise<readonly Feature[]> {
+  const features: Feature[] = [];
   const open = <Opened extends Feature>(feature: Opened): Opened => {
-    opened(feature);
+    features.push(feature);
+    closers.push(async () => feature.close?.());
     return feature;
   };
   const { people, tokens, keys } = identity;
@@ -116,4 +119,5 @@ export async function openFeatures(
   open(openOperator({ tenancies: identity.operator, logs, keys, copies }));
   open(openScheduledAudit(base, config));
   open(openObjectSweep(base));
+  return features;
 }
