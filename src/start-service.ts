@@ -87,7 +87,7 @@ async function startParts(
   const watched = await watchParts(opened, config, closers);
   if (servesInterface(config)) await forgetUnlimited(opened.database, config.quotas);
   const base = serviceBase(opened, { ...watched, ledger }, config);
-  const identity = await openIdentity({ ...base, settings: config });
+  const identity = await openIdentity(base, config);
   closers.push(() => identity.close());
   const features = await openFeatures(base, identity, config, closers);
   const all = features.flatMap((feature) => feature.jobs ?? []);
@@ -162,7 +162,7 @@ function running(base: ServiceBase, identity: Identity, config: Pick<Config, 'ro
       clock,
       ids,
       createTenancyKeys,
-      keys: identity.keys,
+      keys: { ...base, ...identity.keys },
     },
     rootFingerprint: rootFingerprint(keyThumbprint(root)),
   };

@@ -13,7 +13,7 @@ import { FOREVER, NEWEST_KEYS } from './published-headers.js';
 export interface ManifestRouteDeps {
   readonly database: Database;
   readonly manifests: Pick<KeyManifests, 'current'>;
-  readonly deploymentTenancy: string;
+  readonly deployment: { readonly deploymentTenancy: string };
 }
 
 const CBOR = 'application/cbor';
@@ -30,7 +30,8 @@ export function createManifestFile(deps: ManifestRouteDeps): () => Promise<Uint8
 }
 
 /** Stored manifests before the newest that name a different root key than the one that signed them. */
-async function rotations({ database, manifests, deploymentTenancy }: ManifestRouteDeps): Promise<Uint8Array[]> {
+async function rotations({ database, manifests, deployment }: ManifestRouteDeps): Promise<Uint8Array[]> {
+  const { deploymentTenancy } = deployment;
   const newest = BigInt(manifests.current.manifest.number);
   const found: Uint8Array[] = [];
   for (let from = 1n; from < newest; from += BigInt(PAGE)) {
@@ -74,7 +75,8 @@ export function manifestRoutes(deps: ManifestRouteDeps, file: () => Promise<Uint
       params: z.object({ number: z.string().regex(/^[1-9]\d{0,15}$/, 'must be a number from 1') }),
       handle: async ({ params }) => {
         const number = BigInt(params.number);
-        const { deploymentTenancy, manifests } = deps;
+        const { deployment, manifests } = deps;
+        const { deploymentTenancy } = deployment;
         const scope = { read: [deploymentTenancy], write: [] };
         const [row] = await deps.database.inTransaction(scope, (tx) =>
           listKeyManifests(tx, deploymentTenancy, number, 1),

@@ -21,7 +21,7 @@ import { openTenancies } from '../iam/tenancies/open-tenancies.js';
 import { openTlsCaCertificates } from '../iam/tls-ca-certificates/open-tls-ca-certificates.js';
 import { openTokens } from '../iam/tokens/open-tokens.js';
 import type { Closers } from '../platform/close-all.js';
-import { type Feature, servesInterface } from '../platform/feature.js';
+import type { Feature } from '../platform/feature.js';
 import { embeddedCopyFolder } from '../platform/postgres/open-database.js';
 import { evidenceKeys } from '../scitt/key-routes.js';
 import { createManifestFile } from '../scitt/manifest-routes.js';
@@ -36,9 +36,9 @@ import { issuersSoFar } from './issuers-so-far.js';
 import type { Identity } from './open-identity.js';
 import { openObjectSweep } from './open-object-sweep.js';
 import { openRegistration } from './open-registration.js';
-import { cosignedCheckpoints, followedLogs, openWitnessing } from './open-witnessing.js';
+import { openScheduledAudit } from './open-scheduled-audit.js';
+import { cosignedLogs, openWitnessing } from './open-witnessing.js';
 import { withPage } from './page-for-browsers.js';
-import { openScheduledAudit } from './run-scheduled-audit.js';
 import type { ServiceBase } from './service-base.js';
 
 const PUBLIC_ASSET = ['/archivist/v2/publicassets/:uuid', '/archivist/publicassets/:uuid'];
@@ -73,9 +73,8 @@ export async function openFeatures(
     closers.push(async () => feature.close?.());
     return feature;
   };
-  const { people, tokens, keys } = identity;
-  const manifests = { ...base, ...keys, deploymentTenancy: base.deployment.deploymentTenancy };
-  const keyManifests = createManifestFile(manifests);
+  const people = { ...base, ...identity.people };
+  const keyManifests = createManifestFile(base);
 
   const { writer } = open(openAccept(base));
   const writing = { ...base, writer };
@@ -93,11 +92,11 @@ export async function openFeatures(
   open(openSecurityEvents(base));
   open(openLogFiles(base, config.logFiles));
 
-  open(openTenancies({ ...base, ...people }));
+  open(openTenancies(people));
   open(openApplications(base));
   open(openMembers(base));
-  open(openInvites({ ...base, ...people }));
-  open(openTokens(tokens));
+  open(openInvites(people));
+  open(openTokens({ ...base, guard: identity.guard }));
   open(openAccess(base));
   open(openTlsCaCertificates(base));
   open(openWebhooks(base));
@@ -105,18 +104,14 @@ export async function openFeatures(
   const { scitt } = open(
     openRegistration({ ...writing, issuersSoFar: await issuersSoFar(base.database, base.deployment) }),
   );
-  open(openKeys(base, manifests, keyManifests));
-  const cosignedCheckpoint = servesInterface(config)
-    ? await cosignedCheckpoints(config.witnessing, base)
-    : async () => undefined;
-  const cosigned = { logs: followedLogs(config.witnessing, base.deployment), cosignedCheckpoint };
+  open(openKeys(base, keyManifests));
+  const cosigned = await cosignedLogs(base, config);
   open(withPage(openStatementLogs({ ...base, ...cosigned }), [TLOG_LIST], builtPage('logs')));
   open(openWitnessing(base, config.witnessing));
   open(await openPayloadHash({ ...base, scitt }, config.payloadHash));
 
-  const logs = { ...base, clock: base.rightClock, receiptIssuer: base.publicUrl, chainForked: base.chain.refresh };
-  const copies = { ...base, copyFolder: embeddedCopyFolder(config.dataDir) };
-  open(openOperator({ tenancies: identity.operator, logs, keys, copies }));
+  const { keys, disabled } = identity;
+  open(openOperator({ ...base, ...keys, disabled, copyFolder: embeddedCopyFolder(config.dataDir) }));
   open(openScheduledAudit(base, config));
   open(openObjectSweep(base));
   return features;

@@ -5,7 +5,7 @@ import { settleCheckpoint, shownCheckpoint } from '../ledger/witnesses/shown-che
 import type { WitnessConfig } from '../ledger/witnesses/witness-config.js';
 import { startWitnessJob } from '../ledger/witnesses/witness-job.js';
 import type { Clock } from '../platform/clock.js';
-import type { Feature } from '../platform/feature.js';
+import { type Feature, type Role, servesInterface } from '../platform/feature.js';
 import type { Ids } from '../platform/ids.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { nodeVerify } from '../platform/keys/node-verify.js';
@@ -30,8 +30,19 @@ interface WitnessParts {
   nudge(log: LogRef): void;
 }
 
-/** The statement logs that everybody may follow, with the witnesses of each. */
-export function followedLogs({ witnesses }: Pick<WitnessConfig, 'witnesses'>, deployment: Deployment): FollowedLog[] {
+/** The statement logs that everybody may follow, and the checkpoints of those that witnesses cosign. */
+export async function cosignedLogs(
+  base: Pick<WitnessParts, 'database' | 'keyring' | 'deployment'>,
+  { role, witnessing }: { readonly role: Role; readonly witnessing: WitnessConfig },
+): Promise<Pick<TlogDeps, 'logs' | 'cosignedCheckpoint'>> {
+  return {
+    logs: followedLogs(witnessing, base.deployment),
+    cosignedCheckpoint: servesInterface({ role }) ? await cosignedCheckpoints(witnessing, base) : async () => undefined,
+  };
+}
+
+/** With the witnesses of each. */
+function followedLogs({ witnesses }: WitnessConfig, deployment: Deployment): FollowedLog[] {
   const keys = witnesses.map(({ key }) => key);
   return [
     { ...statementLog(deployment, true), kind: 'public', witnesses: keys },
@@ -44,8 +55,8 @@ export function followedLogs({ witnesses }: Pick<WitnessConfig, 'witnesses'>, de
  * With witnesses, the public log and the keys log publish only checkpoints that the witnesses have cosigned, and never
  * an older one than before.
  */
-export async function cosignedCheckpoints(
-  { witnesses }: Pick<WitnessConfig, 'witnesses'>,
+async function cosignedCheckpoints(
+  { witnesses }: WitnessConfig,
   { database, keyring, deployment }: Pick<WitnessParts, 'database' | 'keyring' | 'deployment'>,
 ): Promise<TlogDeps['cosignedCheckpoint']> {
   const cosigned = [statementLog(deployment, true), keysLog(deployment)];

@@ -45,7 +45,7 @@ export function createListeners(
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
   const serves = servesInterface({ role });
-  const pages = [...consolePageRoutes(), ...signInRoutes(identity.people)];
+  const pages = [...consolePageRoutes(), ...signInRoutes({ ...base, ...identity.people })];
   const others: RouteGroup[] = [
     ...(serves ? [{ name: 'console', title: 'Console', routes: pages }] : []),
     { name: 'docs', title: 'This reference', routes: apiReferenceRoutes() },
@@ -103,7 +103,7 @@ function appDeps(base: ServiceBase, identity: Identity, http: HttpConfig, closer
 function status(base: ServiceBase, identity: Identity, more: readonly Route[]): Route[] {
   const routes = statusRoutes({
     publicUrl: base.publicUrl,
-    health: () => serviceHealth({ ...base, keys: identity.keys }),
+    health: () => serviceHealth({ ...base, keys: { ...base, ...identity.keys } }),
     rootFingerprint: () => rootFingerprint(keyThumbprint(base.manifests.current.manifest.root)),
   });
   return [...routes, ...more];

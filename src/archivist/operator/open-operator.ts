@@ -1,4 +1,7 @@
+import type { Clock } from '../../platform/clock.js';
 import type { Feature } from '../../platform/feature.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
+import type { ChainWatch } from '../chain/watch-chain.js';
 import { type ChainOperatorDeps, chainOperatorRoutes } from './chain-operator-routes.js';
 import { type CopyOperatorDeps, copyOperatorRoutes } from './copy-operator-routes.js';
 import { keyOperatorRoutes } from './key-operator-routes.js';
@@ -8,20 +11,32 @@ import type { LogOperatorDeps } from './manage-logs.js';
 import type { OperatorDeps } from './manage-tenancies.js';
 import { operatorRoutes } from './operator-routes.js';
 
+type OpenedHere = 'pepper' | 'clock' | 'keys' | 'receiptIssuer' | 'chainForked';
+
+interface OperatorBase
+  extends KeyOperatorDeps,
+    CopyOperatorDeps,
+    Omit<OperatorDeps, OpenedHere>,
+    Omit<LogOperatorDeps, OpenedHere>,
+    Omit<ChainOperatorDeps, OpenedHere> {
+  /** Dates what is recorded. */
+  readonly rightClock: Clock;
+  readonly keyring: Keyring;
+  readonly publicUrl: string;
+  readonly chain: Pick<ChainWatch, 'refresh'>;
+}
+
 /** What only the operator of the deployment may do: tenancies, logs, the chain, keys, copies. */
-export function openOperator(parts: {
-  readonly tenancies: OperatorDeps;
-  readonly logs: Omit<LogOperatorDeps, 'keys'> & ChainOperatorDeps;
-  readonly keys: KeyOperatorDeps;
-  readonly copies: CopyOperatorDeps;
-}): Feature {
+export function openOperator(base: OperatorBase): Feature {
+  const { rightClock: clock, keyring, publicUrl: receiptIssuer, chain } = base;
+  const logs = { ...base, clock, receiptIssuer, keys: base };
   return {
     routes: {
-      'operator/v1/tenancies': operatorRoutes(parts.tenancies),
-      'operator/v1/logs': logOperatorRoutes({ ...parts.logs, keys: parts.keys }),
-      'operator/v1/chain': chainOperatorRoutes(parts.logs),
-      'operator/v1/keys': keyOperatorRoutes(parts.keys),
-      'operator/v1/copies': copyOperatorRoutes(parts.copies),
+      'operator/v1/tenancies': operatorRoutes({ ...base, pepper: keyring.pepper }),
+      'operator/v1/logs': logOperatorRoutes(logs),
+      'operator/v1/chain': chainOperatorRoutes({ ...logs, chainForked: chain.refresh }),
+      'operator/v1/keys': keyOperatorRoutes(base),
+      'operator/v1/copies': copyOperatorRoutes(base),
     },
   };
 }
