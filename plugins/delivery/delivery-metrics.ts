@@ -1,6 +1,7 @@
 import type { Job, JobType } from 'bullmq';
 import { Gauge, type Registry } from 'prom-client';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { within } from '../../src/platform/time-limit.js';
 import { OPERATION_QUEUE, type OperationJob } from '../operation/operation-job.js';
 
 /** The waiting jobs of one operation. */
@@ -23,6 +24,8 @@ export interface DeliveryState {
 const UNDELIVERED: JobType[] = ['waiting', 'active', 'delayed', 'prioritized'];
 /** Waiting jobs are in the order of their capture, delayed ones in that of their next attempt; this many are read. */
 const LOOKED_AT = 1_000;
+/** A queue that is opened while Redis is away waits for it without end, and Prometheus gives up a scrape after 10 s. */
+const ANSWER_WITHIN_MS = 2_000;
 
 /** The seconds since an operation was captured; 0 if a wrong clock captured it. */
 export function ageOf({ data }: Pick<Job, 'data'>, nowMs: number): number {
@@ -52,8 +55,8 @@ export async function deliveryState(backend: QueueBackend, nowMs: number): Promi
 }
 
 /**
- * Reports the state of delivery in a registry. Each scrape queries the queue once; if it does not answer, values are
- * NaN.
+ * Reports the state of delivery in a registry. Each scrape queries the queue once; if it does not answer in time,
+ * values are NaN.
  */
 export function registerDeliveryMetrics(registry: Registry, state: () => Promise<DeliveryState>): void {
   let asked: Promise<DeliveryState> | undefined;
@@ -61,7 +64,7 @@ export function registerDeliveryMetrics(registry: Registry, state: () => Promise
     asked ??= state().finally(() => {
       asked = undefined;
     });
-    return asked;
+    return within(ANSWER_WITHIN_MS, asked, 'the queue did not answer in time');
   };
   const gauge = (name: string, help: string, of: (state: DeliveryState) => number): void => {
     new Gauge({
