@@ -24,12 +24,12 @@ const PROBE_MS = 2_000;
 const SHOWN_LOGS = 100;
 
 /**
- * Checks the parts that a request needs. The sequencers' lag is reported, but never makes the service unready, and neither
- * does what a busy database does not tell in time.
+ * Checks the parts that a request needs. The sequencers' lag and a queue in Redis are reported, but never make the service
+ * unready, and neither does what a busy database does not tell in time.
  */
 export async function serviceHealth(parts: {
   database: Database;
-  backend: QueueBackend;
+  backend: Pick<QueueBackend, 'engine'>;
   disk: DiskWatch;
   ledger: Ledger;
   halted: HaltedLogs;
@@ -40,9 +40,8 @@ export async function serviceHealth(parts: {
   outside: OutsideCalls;
   clockWatch: ClockWatch;
 }): Promise<ServiceHealth> {
-  const [database, queue, logs, sequencers] = await Promise.all([
+  const [database, logs, sequencers] = await Promise.all([
     probe(() => parts.database.ping()),
-    probe(() => parts.backend.ping()),
     inTime(logHealth(parts)).catch(() => undefined),
     inTime(parts.ledger.lag()).then(
       (lag) => `oldest entry waits ${lag.oldestWaitingMs} ms, halted logs: ${lag.haltedLogs}`,
@@ -51,11 +50,10 @@ export async function serviceHealth(parts: {
   ]);
   const clock = parts.clockWatch.fault();
   return {
-    ready:
-      clock === undefined && database === 'ok' && queue === 'ok' && logs?.accepting !== false && !stopping(parts.disk),
+    ready: clock === undefined && database === 'ok' && logs?.accepting !== false && !stopping(parts.disk),
     checks: {
       database: `${parts.database.engine}: ${database}`,
-      queue: `${parts.backend.engine}: ${queue}`,
+      queue: `${parts.backend.engine}: ${queueState(parts, database)}`,
       clock: clock === undefined ? 'ok' : `WRONG: ${clock}; nothing is accepted or signed`,
       disk: diskState(parts.disk),
       sequencers,
@@ -69,15 +67,30 @@ export async function serviceHealth(parts: {
   };
 }
 
-/** A full spool stops captures only, and only if `PLUGIN_FAIL` is `open`. */
+/**
+ * Rows hold the truth, and the queue only wakes what works on them: without Redis, requests are answered and receipts
+ * follow. It is the same for all processes, so that to be unready would take all of them out of a load balancer.
+ */
+function queueState(
+  { backend, outside }: { backend: Pick<QueueBackend, 'engine'>; outside: OutsideCalls },
+  database: string,
+) {
+  if (backend.engine !== 'Redis') return database;
+  const known = outside.states().find(({ service }) => service === 'queue');
+  if (known?.failingSinceMs === undefined) return 'ok';
+  return `${failing(known.failingSinceMs)}; captures, webhooks, witnesses and scheduled jobs wait`;
+}
+
+/** A full queue or spool stops captures only. */
 function stopping(disk: DiskWatch): boolean {
-  return disk.isFull('database') || disk.isFull('objects') || disk.isFull('queue');
+  return disk.isFull('database') || disk.isFull('objects');
 }
 
 function diskState(disk: DiskWatch): string {
   const full = disk.states().filter((state) => state.full);
   if (full.length === 0) return 'ok';
-  return `FULL: ${full.map(({ use }) => use).join(', ')}; writes are refused until there is room`;
+  const refused = full.some(({ use }) => use !== 'queue' && use !== 'spool') ? 'writes' : 'captures that need it';
+  return `FULL: ${full.map(({ use }) => use).join(', ')}; ${refused} are refused until there is room`;
 }
 
 function logState(logs: LogHealth | undefined): string {
@@ -106,13 +119,15 @@ function keyState({ manifests, faults }: Pick<KeyOperatorDeps, 'manifests' | 'fa
   return `manifest ${number} of ${new Date(issuedAtMs).toISOString()}: ${state}`;
 }
 
-/** The database and the queue were asked just now. */
+/** The database was asked just now, and the queue says what waits for it. */
 const hasOwnLine = ({ service }: OutsideState): boolean => service !== 'database' && service !== 'queue';
 
 /** These never make the service unready: what they do is repeated until it succeeds, or refused by itself. */
 function outsideLine({ service, failingSinceMs }: OutsideState): [string, string] {
-  return [service, failingSinceMs === undefined ? 'ok' : `fails since ${new Date(failingSinceMs).toISOString()}`];
+  return [service, failingSinceMs === undefined ? 'ok' : failing(failingSinceMs)];
 }
+
+const failing = (sinceMs: number): string => `fails since ${new Date(sinceMs).toISOString()}`;
 
 async function probe(ask: () => Promise<unknown>): Promise<string> {
   try {

@@ -119,7 +119,8 @@ describe.skipIf(!hasRedis())('a Redis without room', () => {
 
   it('is named while it refuses writes; the service goes on without it, and with it when there is room', async () => {
     await set('1');
-    await until(state, (text) => text.startsWith('FULL: queue;'));
+    await until(state, (text) => text === 'FULL: queue; captures that need it are refused until there is room');
+    expect((await running.anonymous.get('/readyz')).status).toBe(200);
     expect((await running.owner.post('/archivist/v2/assets', {})).status).toBe(200);
     expect((await fetch(`${running.service.conserverLinkUrl}/healthz`)).status).toBe(503);
     await set('0');
