@@ -13,6 +13,7 @@ import type { Ids } from './platform/ids.js';
 import type { Keyring } from './platform/keys/keyring.js';
 import type { Database } from './platform/postgres/database.js';
 import { runWhileRight } from './platform/queue/run-while-right.js';
+import { within } from './platform/time-limit.js';
 import type { Config } from './service/config/config.js';
 import { announceSeals } from './service/ledger-report.js';
 import { type Base, openBase, type ServiceOverrides } from './service/open-base.js';
@@ -25,6 +26,8 @@ import { createListeners } from './service/serve-http.js';
 import { type ServiceBase, serviceBase } from './service/service-base.js';
 import { createServiceLedger } from './service/service-ledger.js';
 import { watchParts } from './service/watch-parts.js';
+
+const FORGET_WITHIN_MS = 2_000;
 
 /** A running service, or worker, until it is closed. */
 export interface RunningService {
@@ -85,7 +88,10 @@ async function startParts(
   const opened = await openBase(config, overrides, closers);
   const { ledger, started: ledgerStarted } = beginLedger(config, opened, thread, closers);
   const watched = await watchParts(opened, config, closers);
-  if (servesInterface(config)) await forgetUnlimited(opened.database, config.quotas);
+  if (servesInterface(config)) {
+    await forgetUnlimited(opened.database, config.quotas);
+    closers.push(() => forgetUncounted(opened, config));
+  }
   const base = serviceBase(opened, { ...watched, ledger }, config);
   const identity = await openIdentity(base, config);
   closers.push(() => identity.close());
@@ -143,6 +149,13 @@ function beginLedger(
     await ledger.stop();
   });
   return { ledger, started };
+}
+
+/** Beside processes that already have a limit, this one has added what they did not count. A stop never fails by it. */
+async function forgetUncounted({ database, logger }: Base, { quotas }: Pick<Config, 'quotas'>): Promise<void> {
+  await within(FORGET_WITHIN_MS, forgetUnlimited(database, quotas), 'the database did not answer in time').catch(
+    (error: unknown) => logger.warn({ err: error }, 'counts of quotas may be too low: they could not be deleted'),
+  );
 }
 
 function running(base: ServiceBase, identity: Identity, config: Pick<Config, 'role'>) {

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetUnlimited, requireRoom } from '../../src/iam/tenancies/quota.js';
+import { parseConfig } from '../../src/service/config/config.js';
+import { startService } from '../../src/start-service.js';
+import { freePort } from '../support/free-port.js';
+import { serverUrl } from '../support/prerequisites.js';
 import { sendRequest } from './send-request.js';
 import { makeCertificate } from './test-certificates.js';
-import { type Answer, type Client, startTestService, type TestService } from './test-service.js';
+import { type Answer, type Client, clientWith, startTestService, type TestService } from './test-service.js';
 import { uploadFile } from './upload-file.js';
 
 const QUOTAS =
@@ -196,6 +200,20 @@ describe('the quota', () => {
     await forgetUnlimited(database, { assets: 3 });
     expect(await caps('assets')).toEqual([cap('Assets', 3, 3)]);
     await forgetUnlimited(database, { events: 8 });
+    expect(await caps('assets')).toEqual([cap('Assets', 1, 3)]);
+    expect((await makeAsset()).status).toBe(200);
+    expect((await makeAsset()).status).toBe(402);
+  });
+
+  it.skipIf(!serverUrl)('counts what a process without the limit added, from when it has stopped', async () => {
+    await newTenant();
+    const ports = { PORT: String(await freePort()), PLUGIN_PORT: '0' };
+    const environment = { ...running.environment, ...ports, PUBLIC_URL: running.url };
+    const before = await startService(parseConfig({ ...environment, QUOTAS: 'assets=unlimited' }));
+    const { token } = tenant;
+    expect((await makeAsset()).status).toBe(200);
+    expect((await clientWith(before.url, token).post('/archivist/v2/assets', { attributes: {} })).status).toBe(200);
+    await before.close();
     expect(await caps('assets')).toEqual([cap('Assets', 1, 3)]);
     expect((await makeAsset()).status).toBe(200);
     expect((await makeAsset()).status).toBe(402);

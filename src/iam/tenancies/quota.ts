@@ -100,7 +100,10 @@ export async function openMeter(
   };
 }
 
-/** The use of a quota without a limit is not tracked: stored counts are deleted, and a later limit counts again. */
+/**
+ * The use of a quota without a limit is not tracked: stored counts are deleted, and the next process with a limit counts
+ * again.
+ */
 export function forgetUnlimited(database: Database, quotas: Quotas): Promise<void> {
   const unlimited = METERED_QUOTAS.filter((name) => quotas[name] === undefined);
   return database.inTransaction('system', (tx) => deleteUsage(tx, unlimited));
