@@ -293,7 +293,7 @@ describe('the groups of a member', () => {
 });
 
 describe('a member of two tenancies', () => {
-  it('is where he has been longest, or where he says, and nowhere that he is not', async () => {
+  it('is where he says, or where his token counts alone, and nowhere that he is not', async () => {
     const { identity } = await rig.join('paula');
     const second = await rig.running.client({ roles: ['OWNER'], otherTenancy: true });
     await trust(rig.running, second, rig.provider);
@@ -302,20 +302,28 @@ describe('a member of two tenancies', () => {
     const tenancyOf = async (owner: Client) => (await owner.get('/archivist/v1/tenancies/self')).json['identity'];
     const [here, there] = [String(await tenancyOf(rig.owner)), String(await tenancyOf(second))];
     const paula = bearer(await tokenOf('paula'));
-    const memberships = (await paula.get('/archivist/iam/v1/memberships')).json['memberships'];
+    const saysHere = { 'archivist-tenancy': here };
+    const memberships = (await paula.get('/archivist/iam/v1/memberships', saysHere)).json['memberships'];
     expect(memberships).toMatchObject([{ identity, tenant_id: here }, { tenant_id: there }]);
     const madeIn = async (headers: Record<string, string>) => {
       const { status: code, json } = await paula.post('/archivist/v2/assets', { attributes: {} }, headers);
       return code === 200 ? json['tenant_identity'] : code;
     };
     const tenant = (tenancy: string) => tenancy.replace('tenancies/', 'tenant/');
-    expect(await madeIn({})).toBe(tenant(here));
+    const unnamed = await paula.post('/archivist/v2/assets', { attributes: {} });
+    const words = `The access token is valid in several tenancies. Name one in the header archivist-tenancy: ${here}, ${there}.`;
+    expect([unnamed.status, unnamed.json['description']]).toEqual([401, words]);
+    expect(await madeIn(saysHere)).toBe(tenant(here));
     expect(await madeIn({ 'archivist-tenancy': there })).toBe(tenant(there));
     const foreignTenancy = String(await tenancyOf(foreignOwner));
     for (const wrong of [foreignTenancy, 'tenancies/x', ''])
       expect(await madeIn({ 'archivist-tenancy': wrong })).toBe(401);
+    // An audience of its own: a token for the first tenancy counts only there.
+    await trust(rig.running, second, { ...rig.provider, clientId: 'another' });
+    expect([await madeIn({}), await madeIn({ 'archivist-tenancy': there })]).toEqual([tenant(here), 401]);
+    await trust(rig.running, second, rig.provider);
     await act(rig.owner, identity, 'deactivate');
-    expect([await madeIn({}), await madeIn({ 'archivist-tenancy': here })]).toEqual([tenant(there), 401]);
+    expect([await madeIn({}), await madeIn(saysHere)]).toEqual([tenant(there), 401]);
   });
 });
 

@@ -7,7 +7,8 @@ import { findProvidersOfIssuer } from '../identity-provider/identity-provider-st
 import { readClaims } from '../identity-provider/read-claims.js';
 import type { ProviderTokens } from '../identity-provider/verify-provider-token.js';
 import { namedTenancy } from '../tenancies/named-tenancy.js';
-import { findMemberAcross } from './member-store.js';
+import type { Member } from './member.js';
+import { findMembersAcross } from './member-store.js';
 
 const MAX_TOKEN_LENGTH = 16 * 1024;
 /** As long as a provider's issuer may be. */
@@ -32,8 +33,9 @@ export function claimedIssuer(token: string): string | undefined {
 
 /**
  * Returns the check of such a token. A token is valid for the tenancies that trust its issuer and are its audience; its
- * subject must be an active member of one of them. A member of several tenancies names one in the header
- * `archivist-tenancy`; the default is the one with the longest membership. Every other token gets the same 401.
+ * subject must be an active member of one of them. If that holds for several tenancies, the request names one in the
+ * header `archivist-tenancy`: any Owner can set the audience of another tenancy, and what is meant for that one must not
+ * be recorded elsewhere. Every other token gets the same 401.
  */
 export function createAuthenticateMember(deps: {
   readonly database: Database;
@@ -45,10 +47,12 @@ export function createAuthenticateMember(deps: {
       return undefined;
     });
     if (principal) return principal;
-    throw new ApiError('unauthorized', 'The access token is not valid, or not of an active member.', {
-      'www-authenticate': 'Bearer',
-    });
+    throw refused('The access token is not valid, or not of an active member.');
   };
+}
+
+function refused(description: string): ApiError {
+  return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });
 }
 
 async function memberOf(
@@ -66,9 +70,10 @@ async function memberOf(
   const tenantIds = providers.map((provider) => provider.tenantId);
   const { sub } = claims;
   if (tenantIds.length === 0 || sub === undefined || sub === '') return undefined;
-  const member = await deps.database.inTransaction('system', (tx) =>
-    findMemberAcross(tx, { issuer, subject: sub }, tenantIds),
+  const members = await deps.database.inTransaction('system', (tx) =>
+    findMembersAcross(tx, { issuer, subject: sub }, tenantIds),
   );
+  const member = onlyOne(members);
   const provider = providers.find((each) => each.tenantId === member?.tenantId);
   if (!member || !provider) return undefined;
   const person = readClaims(claims, provider.claimNames);
@@ -83,6 +88,15 @@ async function memberOf(
     groups: person.groups,
     claims: {},
   };
+}
+
+/** @throws {ApiError} unauthorized, naming the tenancies, if the person is a member of several */
+function onlyOne(members: readonly Member[]): Member | undefined {
+  if (members.length <= 1) return members[0];
+  const tenancies = members.map(({ tenantId }) => `tenancies/${tenantId}`).join(', ');
+  throw refused(
+    `The access token is valid in several tenancies. Name one in the header archivist-tenancy: ${tenancies}.`,
+  );
 }
 
 /** A token for several audiences is accepted only if our own client requested it. */

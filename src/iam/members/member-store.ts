@@ -36,22 +36,18 @@ export function findMemberBySubject(
   return findRow(tx, MEMBER, ['tenantId', 'issuer', 'subject'], { ...principal, tenantId });
 }
 
-/**
- * The active member with this issuer and subject in the named tenancies; of several, the one with the longest
- * membership.
- */
-export async function findMemberAcross(
+/** The active members with this issuer and subject in the named tenancies, at most ten, the longest membership first. */
+export function findMembersAcross(
   tx: Tx,
   principal: { readonly issuer: string; readonly subject: string },
   tenantIds: readonly string[],
-): Promise<Member | undefined> {
-  const [row] = await tx.query<Member>(
+): Promise<Member[]> {
+  return tx.query<Member>(
     `SELECT ${COLUMNS} FROM archivist.member m
       WHERE m.issuer = $1 AND m.subject = $2 AND m.tenant_id = ANY ($3::uuid[]) AND m.active
-      ORDER BY m.created_at, m.member_id LIMIT 1`,
+      ORDER BY m.created_at, m.member_id LIMIT 10`,
     [principal.issuer, principal.subject, tenantIds],
   );
-  return row;
 }
 
 export async function updateMember(
