@@ -2,6 +2,8 @@ import type { ObjectStore } from './object-store.js';
 import type { OutsideCalls } from './outside-calls.js';
 import { within } from './time-limit.js';
 
+type Access = 'read' | 'write';
+
 /** A file system over a network can stop to answer, and a file operation has no time limit of its own. */
 const ANSWER_WITHIN_MS = 20_000;
 
@@ -18,16 +20,16 @@ export function timedObjectStore(
 ): ObjectStore {
   const writing = new Map<string, Promise<unknown>>();
   /** What failed last: a read says nothing of writes. */
-  const failing = new Set<'read' | 'write'>();
+  const failing = new Set<Access>();
 
-  async function timed<Result>(kind: 'read' | 'write', operation: Promise<Result>): Promise<Result> {
+  async function timed<Result>(tried: readonly Access[], operation: Promise<Result>): Promise<Result> {
     try {
       const result = await within(answerWithinMs, operation, 'the object store does not answer in time');
-      failing.delete(kind);
+      for (const each of tried) failing.delete(each);
       if (failing.size === 0) outside.report('object_store', undefined);
       return result;
     } catch (error) {
-      failing.add(kind);
+      for (const each of tried) failing.add(each);
       outside.report('object_store', error as Error);
       throw error;
     }
@@ -41,19 +43,19 @@ export function timedObjectStore(
       if (writing.get(key) === written) writing.delete(key);
     };
     written.then(forget, forget);
-    return timed('write', written);
+    return timed(['write'], written);
   }
 
   return {
     ...store,
-    get: (key) => timed('read', store.get(key)),
-    has: (key) => timed('read', store.has(key)),
+    get: (key) => timed(['read'], store.get(key)),
+    has: (key) => timed(['read'], store.has(key)),
     putNew: (key, bytes, staged) => inTurn(key, () => store.putNew(key, bytes, staged)),
     put: (key, bytes, staged) => inTurn(key, () => store.put(key, bytes, staged)),
-    stage: (key, bytes) => timed('write', store.stage(key, bytes)),
-    stageCopy: (key, staged) => timed('write', store.stageCopy(key, staged)),
-    open: (key, range) => timed('read', store.open(key, range)),
+    stage: (key, bytes) => timed(['write'], store.stage(key, bytes)),
+    stageCopy: (key, staged) => timed(['write'], store.stageCopy(key, staged)),
+    open: (key, range) => timed(['read'], store.open(key, range)),
     remove: (key) => inTurn(key, () => store.remove(key)),
-    ping: () => timed('write', store.ping()),
+    ping: () => timed(['read', 'write'], store.ping()),
   };
 }

@@ -257,4 +257,17 @@ describe('an object store that does not answer', () => {
     expect(fails()).toBe(false);
     await rm(folder, { recursive: true });
   });
+
+  it('counts as failing after one object could not be read only until the store answers again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'object-store-'));
+    const outside = createOutsideCalls({ now: clock.now, logger: silent, failed: () => 0, changed: () => 0 });
+    const store = timedObjectStore(fileObjectStore(folder), outside);
+    const fails = () => outside.states()[0]!.failingSinceMs !== undefined;
+    await store.put('massifs/0', new Uint8Array([1]));
+    await expect(store.get('massifs')).rejects.toThrow();
+    expect(fails()).toBe(true);
+    await store.ping();
+    expect(fails()).toBe(false);
+    await rm(folder, { recursive: true });
+  });
 });
