@@ -27,8 +27,8 @@ export interface PatientWork {
  */
 export function createPatientWork(what: string, logger: Logger, dropped?: () => void): PatientWork {
   const waiting = new Map<string, () => Promise<void>>();
-  /** Names whose first attempt is under way. */
-  const begun = new Set<string>();
+  /** First attempts that are under way, by their names. None rejects. */
+  const begun = new Map<string, Promise<void>>();
   const stop = new AbortController();
   const { signal } = stop;
   let trying: Promise<void> | undefined;
@@ -39,7 +39,7 @@ export function createPatientWork(what: string, logger: Logger, dropped?: () => 
       // The process may end meanwhile.
       await wait(PAUSE_MS, undefined, { ref: false, signal }).catch(() => undefined);
       last = signal.aborted;
-      await tryInTurn(waiting);
+      await tryInTurn(waiting, begun);
     }
     trying = undefined;
     isFull = false;
@@ -65,16 +65,14 @@ export function createPatientWork(what: string, logger: Logger, dropped?: () => 
   return {
     async keepTrying(name, work) {
       if (waiting.has(name) || begun.has(name)) return keep(name, work);
-      begun.add(name);
-      try {
-        await work();
-      } catch (error) {
+      const attempt = work().catch((error: unknown) => {
         if (waiting.size === 0) logger.warn({ err: error, name }, `${what} yet: it is tried again`);
         // What waits under this name now is newer.
         if (!waiting.has(name)) keep(name, work);
-      } finally {
-        begun.delete(name);
-      }
+      });
+      begun.set(name, attempt);
+      await attempt;
+      begun.delete(name);
     },
     waiting: () => waiting.size,
     async close() {
@@ -85,8 +83,13 @@ export function createPatientWork(what: string, logger: Logger, dropped?: () => 
 }
 
 /** Until one fails, which is then the last in turn. */
-async function tryInTurn(waiting: Map<string, () => Promise<void>>): Promise<void> {
+async function tryInTurn(
+  waiting: Map<string, () => Promise<void>>,
+  begun: ReadonlyMap<string, Promise<void>>,
+): Promise<void> {
   for (const [name, work] of [...waiting]) {
+    // An older attempt that ends later would be done in its place.
+    await begun.get(name);
     const failed = await work().then(
       () => false,
       () => true,

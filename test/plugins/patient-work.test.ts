@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createPatientWork } from '../../plugins/capture/patient-work.js';
@@ -19,6 +20,24 @@ it('older work that fails after newer of its name has come is not done in its pl
   await older;
   await work.close();
   expect(done).toEqual(['newer']);
+});
+
+it('work under a name waits until an attempt under it has ended, however long that takes', async () => {
+  const work = createPatientWork('a test is not done', silent);
+  const done: string[] = [];
+  let fail: (error: Error) => void = () => undefined;
+  const older = work.keepTrying('one', async () => {
+    done.push('older');
+    await new Promise<void>((_, failed) => (fail = failed));
+  });
+  await work.keepTrying('one', async () => void done.push('newer'));
+  await wait(2_500);
+  expect(done).toEqual(['older']);
+  fail(new Error('full'));
+  await older;
+  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['older', 'newer']);
+  await work.close();
+  expect(done).toEqual(['older', 'newer']);
 });
 
 it('of 100,000 pieces that wait no further one is kept: it is counted, and the log says so once', async () => {
