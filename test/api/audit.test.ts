@@ -83,6 +83,10 @@ const json = (column: string, member: string) =>
   `UPDATE archivist.asset_event SET ${column} = jsonb_set(${column}, '{${member}}', to_jsonb(reverse(${column} ->> '${member}')))
     WHERE ${one('max')}`;
 
+const TRIGGER = readFileSync(new URL('../../src/migrations/000057_policy_weights.sql', import.meta.url), 'utf8')
+  .match(/CREATE TRIGGER[^;]*/)![0]
+  .replace('CREATE', 'CREATE OR REPLACE');
+
 describe('the audit of a database', () => {
   it('finds nothing in a sound one', async () => {
     expect(await audit()).toEqual([]);
@@ -273,6 +277,13 @@ describe('the audit of a database', () => {
       'a trigger does not run',
       'ALTER TABLE archivist.access_policy DISABLE TRIGGER weighed',
       'ALTER TABLE archivist.access_policy ENABLE TRIGGER weighed',
+      /trigger weighed of access_policy: it is another one/,
+    ],
+    [
+      'a trigger runs the function of another schema that has its name',
+      `CREATE FUNCTION public.weigh_access_policy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+       ${TRIGGER.replace('archivist.weigh', 'public.weigh')}`,
+      `${TRIGGER}; DROP FUNCTION public.weigh_access_policy()`,
       /trigger weighed of access_policy: it is another one/,
     ],
   ])('finds that %s, and nothing once it is undone', async (_, change, undo, fault) => {

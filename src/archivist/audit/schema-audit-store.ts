@@ -21,8 +21,8 @@ export function schemaParts(tx: Tx): Promise<SchemaPart[]> {
          FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang JOIN pg_roles r ON r.oid = p.proowner
         WHERE p.pronamespace = 'archivist'::regnamespace
        UNION ALL
-       SELECT format('trigger %s of %s', t.tgname, o.relname), concat_ws(' ', t.tgenabled, t.tgtype, t.tgattr, p.proname)
-         FROM pg_trigger t JOIN ours o ON o.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
+       SELECT format('trigger %s of %s', t.tgname, o.relname), concat_ws(' ', t.tgenabled, t.tgtype, t.tgattr, t.tgfoid::regproc)
+         FROM pg_trigger t JOIN ours o ON o.oid = t.tgrelid
         WHERE NOT t.tgisinternal
        UNION ALL
        SELECT format('rule %s of %s', r.rulename, o.relname), pg_get_ruledef(r.oid)
