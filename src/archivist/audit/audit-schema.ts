@@ -1,10 +1,21 @@
+import { AuditStopped } from '../../ledger/audit/audit-context.js';
 import type { DeploymentAudit } from './deployment-audit.js';
-import { schemaParts } from './schema-audit-store.js';
-import { SCHEMA_PARTS } from './schema-parts.js';
+import { lastMigration, schemaParts } from './schema-audit-store.js';
+import { LAST_MIGRATION, SCHEMA_PARTS } from './schema-parts.js';
 
-/** Compares what the database runs by itself (functions, triggers, rules, policies) with what the migrations make. */
+/**
+ * Compares what the database runs by itself (functions, triggers, rules, policies) with what the migrations make.
+ * @throws {AuditStopped} if a newer version has migrated the database: only that version knows what its migrations make
+ */
 export async function auditSchema({ database, fault }: DeploymentAudit): Promise<void> {
-  const found = await database.inTransaction('system', schemaParts);
+  const [found, last = ''] = await database.inTransaction('system', async (tx) => [
+    await schemaParts(tx),
+    await lastMigration(tx),
+  ]);
+  if (last > LAST_MIGRATION)
+    throw new AuditStopped(
+      `stopped at the schema: a newer version of vcon-archivist has migrated the database (${last})`,
+    );
   const expected: Readonly<Record<string, string>> = SCHEMA_PARTS;
   for (const { name, digest } of found)
     if (expected[name] === undefined) fault('schema', `${name}: the migrations make none`);

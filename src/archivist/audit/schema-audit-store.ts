@@ -39,3 +39,11 @@ export function schemaParts(tx: Tx): Promise<SchemaPart[]> {
        FROM parts ORDER BY name COLLATE "C", made COLLATE "C"`,
   );
 }
+
+/** The name of the last migration that the database has had; undefined if it has had none. */
+export async function lastMigration(tx: Tx): Promise<string | undefined> {
+  const [row] = await tx.query<{ name: string }>(
+    'SELECT m.name FROM archivist.schema_migration m ORDER BY m.name COLLATE "C" DESC LIMIT 1',
+  );
+  return row?.name;
+}

@@ -1,3 +1,6 @@
+/** The last of the migrations. */
+export const LAST_MIGRATION = '000062_seen_migrations';
+
 /**
  * What the migrations make that the database runs or enforces by itself, each with the SHA-256 of how it is made. `npm run
  * schema` writes this file; the audit compares a database with it.

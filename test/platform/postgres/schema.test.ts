@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { schemaParts } from '../../../src/archivist/audit/schema-audit-store.js';
+import { lastMigration, schemaParts } from '../../../src/archivist/audit/schema-audit-store.js';
 import { openEmbedded } from '../../../src/platform/postgres/open-embedded.js';
 import type { PooledDatabase } from '../../../src/platform/postgres/pooled-database.js';
 import { embeddedDataDir } from '../../support/engines.js';
@@ -38,7 +38,10 @@ function paragraph([table, columns]: readonly [string, readonly Column[]]): stri
   return `  ${table}: {\n${lines.join('\n')}\n  },\n`;
 }
 
-const PARTS_HEAD = `/**
+const partsHead = (last: string | undefined) => `/** The last of the migrations. */
+export const LAST_MIGRATION = '${last}';
+
+/**
  * What the migrations make that the database runs or enforces by itself, each with the SHA-256 of how it is made. \`npm run
  * schema\` writes this file; the audit compares a database with it.
  */
@@ -67,8 +70,9 @@ it('has the columns of the migrated database in the file that types are made fro
 
 it('has the functions and policies of the migrated database in the file that the audit compares with', async () => {
   const parts = await database.inTransaction('system', schemaParts);
+  const last = await database.inTransaction('system', lastMigration);
   const lines = parts.map(({ name, digest }) => `  '${name}': '${digest}',\n`);
-  await expect(`${PARTS_HEAD}${lines.join('')}} as const;\n`).toMatchFileSnapshot(
+  await expect(`${partsHead(last)}${lines.join('')}} as const;\n`).toMatchFileSnapshot(
     '../../../src/archivist/audit/schema-parts.ts',
   );
 });
