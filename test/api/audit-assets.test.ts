@@ -79,14 +79,14 @@ describe('the audit of the rows by which events are found', () => {
       'asset',
       ofAsset(() => hidden),
       `attributes = attributes || '{"colour": "x"}'`,
-      'other attributes',
+      'different attributes',
     ],
     [
       'an asset lacks an attribute that an event gave it',
       'asset',
       ofAsset(() => hidden),
       `attributes = attributes - 'nested'`,
-      'other attributes',
+      'different attributes',
     ],
     ['the trails of an event are gone', 'asset_free_event_trail', ofEvent, undefined, 'is hidden'],
     [
@@ -126,7 +126,7 @@ describe('the audit of the rows by which events are found', () => {
          FROM archivist.asset_event WHERE asset_id = '${hidden}' AND operation = 'Record' LIMIT 1`,
     );
     const later = `archivist.asset_event WHERE asset_attributes ->> 'colour' = 'newest'`;
-    const colours = (faults: readonly string[]) => faults.filter((fault) => fault.includes('other attributes'));
+    const colours = (faults: readonly string[]) => faults.filter((fault) => fault.includes('different attributes'));
     expect(colours(await audit())).toEqual([expect.stringContaining(hidden)]);
     await running.asOwner(
       `UPDATE archivist.asset SET attributes = attributes || '{"colour": "newest"}' WHERE asset_id = '${hidden}'`,

@@ -197,7 +197,7 @@ describe('the audit of a database', () => {
     writeFileSync(seal, 'another seal');
     const faults = await audit();
     renameSync(`${seal}.aside`, seal);
-    expect(faults).toEqual([expect.stringMatching(/the file of the seal of massif 0 is not its last seal/)]);
+    expect(faults).toEqual([expect.stringMatching(/the file of the seal of massif 0 differs from its last seal/)]);
   });
 
   it('finds that an attached blob is gone or another one, and that the file of a blob is gone', async () => {
@@ -214,7 +214,7 @@ describe('the audit of a database', () => {
     expect(await audit()).toEqual([]);
     const id = String(blob['identity']).slice('blobs/'.length);
     const row = `archivist.blob WHERE blob_id = '${id}'`;
-    const fault = /attaches a blob that is gone or has another hash/;
+    const fault = /attaches a blob that is missing or has a different hash/;
     await running.asOwner(bit('blob', 'sha256', 0, `blob_id = '${id}'`));
     expect(await audit()).toEqual([expect.stringMatching(fault)]);
     await running.asOwner(bit('blob', 'sha256', 0, `blob_id = '${id}'`));
@@ -247,25 +247,25 @@ describe('the audit of a database', () => {
       readFileSync(new URL('../../src/migrations/000001_tenancies.sql', import.meta.url), 'utf8')
         .match(/CREATE FUNCTION archivist\.system_scope.*?;/s)![0]
         .replace('CREATE', 'CREATE OR REPLACE'),
-      /function system_scope\(\): it is another one/,
+      /function system_scope\(\): it differs from what the migrations create/,
     ],
     [
       'a function runs with other settings',
       'ALTER FUNCTION archivist.searched_terms(uuid, text[], text[], text[]) RESET search_path',
       'ALTER FUNCTION archivist.searched_terms(uuid, text[], text[], text[]) SET search_path = pg_catalog, pg_temp',
-      /function searched_terms\(.*\): it is another one/,
+      /function searched_terms\(.*\): it differs from what the migrations create/,
     ],
     [
       'a function was added',
       `CREATE FUNCTION archivist.more() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
       'DROP FUNCTION archivist.more()',
-      /function more\(\): the migrations make none/,
+      /function more\(\): the migrations do not create it/,
     ],
     [
       'rows are hidden by a policy',
       'CREATE POLICY more ON archivist.blob AS RESTRICTIVE USING (false)',
       'DROP POLICY more ON archivist.blob',
-      /policy more of 1 tables: the migrations make none/,
+      /policy more of 1 tables: the migrations do not create it/,
     ],
     [
       'row-level security is off',
@@ -277,7 +277,7 @@ describe('the audit of a database', () => {
       'a trigger does not run',
       'ALTER TABLE archivist.access_policy DISABLE TRIGGER weighed',
       'ALTER TABLE archivist.access_policy ENABLE TRIGGER weighed',
-      /trigger weighed of access_policy: it is another one/,
+      /trigger weighed of access_policy: it differs from what the migrations create/,
     ],
     [
       'a trigger runs the function of another schema that has its name',
@@ -356,7 +356,7 @@ describe('the audit of a database', () => {
     );
     expect((await audit()).join()).toMatch(/never accepted/);
     await running.asOwner(`DELETE FROM archivist.asset_free_event WHERE event_type = 'created'`);
-    expect((await audit()).join()).toMatch(/is gone/);
+    expect((await audit()).join()).toMatch(/is missing/);
   });
 
   it('finds a history that was cut short, by what the object store has of it', async () => {

@@ -128,7 +128,7 @@ describe('a stopped audit', { timeout: 60_000 }, () => {
     await changeFirst(true);
     const { faults, logs } = await audit();
     expect(log(logs).from).toBeGreaterThan(0n);
-    expect(faults.join()).toMatch(/says something else than the event/);
+    expect(faults.join()).toMatch(/contradicts the event/);
   });
 
   it('starts anew where the file has another state than the one that the log signed', async () => {
@@ -140,7 +140,7 @@ describe('a stopped audit', { timeout: 60_000 }, () => {
     const { faults, logs } = await audit();
     await changeFirst(true);
     expect(log(logs).from).toBe(0n);
-    expect(faults.join()).toMatch(/says something else than the event/);
+    expect(faults.join()).toMatch(/contradicts the event/);
   });
 
   it('finds that a log has fewer leaves than the file knows', async () => {
@@ -148,7 +148,7 @@ describe('a stopped audit', { timeout: 60_000 }, () => {
     await forge((each) => {
       each['leaves'] = '1000000';
     });
-    expect((await audit()).faults.join()).toMatch(/an earlier run of this audit saw 1000000 leaves, \d+ are there/);
+    expect((await audit()).faults.join()).toMatch(/an earlier run of this audit saw 1000000 leaves, now there are \d+/);
   });
 
   it('does not continue from a damaged file, nor from one of another audit', async () => {

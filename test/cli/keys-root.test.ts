@@ -174,7 +174,7 @@ describe('a database that somebody else writes to', { timeout: LONG }, () => {
     const before = await scitt();
     await running.asOwner('CREATE TABLE public.kept AS SELECT * FROM archivist.key_manifest');
     await running.asOwner(`DELETE FROM archivist.key_manifest WHERE number > 1`);
-    await vi.waitFor(async () => expect((await faults()).join()).toContain('was set back'), PATIENCE);
+    await vi.waitFor(async () => expect((await faults()).join()).toContain('was rolled back'), PATIENCE);
     await running.asOwner(
       `INSERT INTO archivist.key_manifest SELECT tenant_id, ${number + 1}, gen_random_uuid(), manifest FROM public.kept WHERE number = 1`,
     );
@@ -237,7 +237,7 @@ describe('the root key', { timeout: LONG }, () => {
       expect([signed.exitCode, signed.out]).toEqual([0, expect.stringContaining(before.keyId)]);
       expect((await keys('publish', file('signed.cose'))).exitCode).toBe(0);
       const again = await keys('publish', file('signed.cose'));
-      expect([again.exitCode, again.err]).toEqual([1, expect.stringContaining('Unless it is published already')]);
+      expect([again.exitCode, again.err]).toEqual([1, expect.stringContaining('If it is not published yet')]);
     }
     expect(current().keys.find(({ keyId }) => keyId === before.keyId)).toMatchObject({ state: 'retired' });
     await rename(away, rootFile);

@@ -80,7 +80,7 @@ describe('a deployment whose database was restored from a copy older than its ne
 
   it('goes on with the manifest that KEYS_DIR remembers, and says that the database was set back', async () => {
     const running = await deployment.start();
-    await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was set back');
+    await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was rolled back');
     const refused = await keys(running, 'rotate', 'chain');
     expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('no key can be changed')]);
     expect((await published(running)).number).toBe(3);
@@ -90,14 +90,14 @@ describe('a deployment whose database was restored from a copy older than its ne
   it('takes the newest manifest from the object store if KEYS_DIR was set back too', async () => {
     await writeFile(await rememberedFile(), first);
     const running = await deployment.start();
-    await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was set back');
+    await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was rolled back');
     await running.stop();
   }, 60_000);
 
   it('takes it from there too if KEYS_DIR lost the file, because the root key signed the older one', async () => {
     await rm(await rememberedFile());
     const running = await deployment.start();
-    await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was set back');
+    await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was rolled back');
     await running.stop();
   }, 60_000);
 

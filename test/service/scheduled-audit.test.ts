@@ -77,7 +77,7 @@ describe('the audit by schedule', { timeout: 120_000 }, () => {
     await vi.waitFor(async () => expect(await metric('archivist_audit_faults')).toBeGreaterThan(0), PATIENCE);
     const [faulty] = await audits();
     expect(faulty!.attributes.outcome).toBe('failure');
-    expect(JSON.stringify(faulty!.attributes.details['first_faults'])).toMatch(/is not what its entries make/);
+    expect(JSON.stringify(faulty!.attributes.details['first_faults'])).toMatch(/differs from what its entries give/);
     await changed(true);
     await vi.waitFor(async () => expect(await metric('archivist_audit_faults')).toBe(0), PATIENCE);
     expect((await audits())[0]!.attributes.outcome).toBe('success');

@@ -26,29 +26,32 @@ export async function auditAnchors(audit: DeploymentAudit): Promise<void> {
   const contradictory = await database.inTransaction('system', (tx) => contradictoryEvents(tx, PAGE));
   for (const { event_id: eventId, what } of contradictory) fault('events', `event ${eventId}: ${what}`);
   const misplaced = await database.inTransaction('system', (tx) => misplacedSimpleHashEvents(tx, PAGE));
-  for (const eventId of misplaced) fault(NAME, `event ${eventId} is not kept for its anchor as it was accepted`);
+  for (const eventId of misplaced)
+    fault(NAME, `event ${eventId} is recorded for another anchor than its time of acceptance gives`);
   for (const row of await database.inTransaction('system', windowRows)) await auditTenancy(audit, row);
 }
 
 async function auditTenancy(audit: DeploymentAudit, row: WindowRow): Promise<void> {
   const { tenant_id: tenantId, anchors } = row;
   const fault = (what: string) => audit.fault(NAME, `tenant/${tenantId}: ${what}`);
-  if (anchors === null) return fault('has anchors and no row that says how many');
+  if (anchors === null) return fault('has anchors, but the row that counts them is missing');
   if (anchors !== row.anchor_rows) fault(`${row.anchor_rows} anchors are stored, its row says ${anchors}`);
   if (row.late > 0n) fault(`${row.late} events lie in an anchored window without its anchor`);
   let until = BEGINNING;
   for (let number = 1n; number <= row.anchor_rows; number += 1n) {
     const anchor = await audit.database.inTransaction('system', (tx) => findAnchor(tx, tenantId, number));
     if (!anchor) {
-      fault(`anchor ${number} is not there`);
+      fault(`anchor ${number} is missing`);
       continue;
     }
-    if (anchor.start.getTime() !== until.getTime()) fault(`anchor ${number} does not begin where the one before ends`);
+    if (anchor.start.getTime() !== until.getTime())
+      fault(`anchor ${number} does not begin where anchor ${number - 1n} ends`);
     until = anchor.end;
     await auditAnchor(audit, anchor, (what) => fault(`anchor ${number} ${what}`));
   }
-  if (row.anchored_until.getTime() !== until.getTime()) fault('its row ends the last window at another time');
-  if (row.closed_until < row.anchored_until) fault('its row says that a window is anchored that is not closed');
+  if (row.anchored_until.getTime() !== until.getTime())
+    fault('its row has a different end of the last window than its last anchor');
+  if (row.closed_until < row.anchored_until) fault('its row says that an open window is anchored');
 }
 
 async function auditAnchor(audit: DeploymentAudit, anchor: Anchor, fault: (what: string) => void): Promise<void> {
@@ -62,18 +65,18 @@ async function auditAnchor(audit: DeploymentAudit, anchor: Anchor, fault: (what:
         servedEvents(tx, tenantId, await anchoredEventIds(tx, anchor, after, PAGE), form),
       )
       .catch(() => undefined);
-    if (!page) return fault('covers an event that is not there');
+    if (!page) return fault('covers an event that is missing');
     for (const { served } of page) {
       hash.add(served);
       const accepted = Date.parse(String(served['timestamp_accepted']));
       if (accepted < anchor.start.getTime() || accepted >= anchor.end.getTime())
-        fault('covers an event that is not of its window');
+        fault('covers an event from outside its window');
     }
     count += BigInt(page.length);
     after = page.at(-1)?.eventId;
     if (page.length < PAGE) break;
   }
   if (count !== anchor.eventCount) fault(`says ${anchor.eventCount} events and covers ${count}`);
-  if (anchor.hashSchemaVersion !== HASH_SCHEMA_VERSION) fault('has a version of the hash that is not made');
-  if (!equalBytes(hash.digest(), anchor.hash)) fault('has another hash than its events make');
+  if (anchor.hashSchemaVersion !== HASH_SCHEMA_VERSION) fault('has an unknown version of the hash');
+  if (!equalBytes(hash.digest(), anchor.hash)) fault('has a different hash than its events give');
 }

@@ -44,7 +44,7 @@ async function auditAttributes({
     const begun = performance.now();
     const assets = await database.inTransaction('system reading', (tx) => assetsWithAttributes(tx, after, PAGE));
     for (const { tenantId, assetId, differs } of assets)
-      if (differs) fault(`tenant/${tenantId}`, `asset ${assetId} has other attributes than its events gave it`);
+      if (differs) fault(`tenant/${tenantId}`, `asset ${assetId} has different attributes than its events gave it`);
     if (assets.length < PAGE) return;
     if (gently) await wait(performance.now() - begun);
     after = assets.at(-1)!;

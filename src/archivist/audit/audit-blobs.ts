@@ -17,7 +17,7 @@ export async function auditBlobs(audit: DeploymentAudit): Promise<void> {
   const first = { tenantId: NOTHING, eventId: NOTHING, blobId: NOTHING };
   for (const events of [blobsOfAssetEvents, blobsOfAssetFreeEvents])
     await eachOf(audit, first, events, async ({ tenantId, eventId, lost }) => {
-      if (lost) fault(`tenant/${tenantId}`, `event ${eventId} attaches a blob that is gone or has another hash`);
+      if (lost) fault(`tenant/${tenantId}`, `event ${eventId} attaches a blob that is missing or has a different hash`);
     });
   await eachOf(audit, first, blobsAfter, async (blob) => {
     if (!(await objectStore.has(blobObjectKey(blob))))

@@ -59,10 +59,14 @@ export async function auditChain(audit: ChainAudit): Promise<void> {
     if (blocks.length < PAGE) break;
   }
   const loose = await audit.database.inTransaction('system', (tx) => looseTransactions(tx, chain));
-  if (loose > 0n) audit.fault('chain', `${loose} transactions stand in no block`);
+  if (loose > 0n) audit.fault('chain', `${loose} transactions are in no block`);
   if (await keptBlock(audit.objectStore, chain, walked.number + 1n)) {
     const [next] = await audit.database.inTransaction('system', (tx) => blockRows(tx, chain, walked.number + 1n, 1));
-    if (!next) audit.fault('chain', `the object store has block ${walked.number + 1n}: the database is older than it`);
+    if (!next)
+      audit.fault(
+        'chain',
+        `the object store has block ${walked.number + 1n}: the database is older than what was published`,
+      );
   }
 }
 
@@ -74,17 +78,18 @@ async function auditBlock(
 ): Promise<Walked> {
   const number = block.block_number;
   const fault = (what: string) => audit.fault('chain', `block ${number} ${what}`);
-  if (!equalBytes(keccak_256(block.header), block.block_hash)) fault('has another hash than its header');
+  if (!equalBytes(keccak_256(block.header), block.block_hash)) fault('has a different hash than its header gives');
   const header = fieldsOf(block.header);
   if (!header) fault('has a header that cannot be read');
   else {
-    if (BigInt(header.number) !== number) fault('has another number in its header');
-    if (!equalBytes(dataOf(header.parentHash), before.hash)) fault('is not put upon the one before it');
-    if (!audit.miners.has(header.miner)) fault('was made with no chain key of this deployment');
+    if (BigInt(header.number) !== number) fault('has a different number in its header');
+    if (!equalBytes(dataOf(header.parentHash), before.hash)) fault('does not name the block before it as its parent');
+    if (!audit.miners.has(header.miner)) fault('was not made with a chain key of this deployment');
     const wrong = await placeFault(audit, before, block, header.miner);
     if (wrong) fault(wrong);
     const root = listRoot(transactions.map(({ signed }) => signed));
-    if (!equalBytes(dataOf(header.transactionRoot), root)) fault('covers other transactions than it has');
+    if (!equalBytes(dataOf(header.transactionRoot), root))
+      fault('has a transaction root that its transactions do not give');
   }
   const nonce = before.nonce + BigInt(transactions.length);
   if (block.next_nonce !== nonce) fault(`says that ${block.next_nonce} transactions were made, not ${nonce}`);
@@ -101,7 +106,7 @@ async function auditBlock(
   if (!before.kept && !(await keptAs(before.number)))
     audit.fault('chain', `block ${before.number} is not in the object store`);
   const kept = await keptAs(number);
-  if (kept && !equalBytes(kept, block.header)) fault('differs from that of the object store');
+  if (kept && !equalBytes(kept, block.header)) fault('differs from the one in the object store');
   return { number, hash: block.block_hash, nonce, kept: kept !== undefined };
 }
 
@@ -113,14 +118,16 @@ async function placeFault(
   miner: string,
 ): Promise<string | undefined> {
   const fork = forkOf(number, header);
-  if (fork === 'unreadable') return 'has extra data that is no signed fork';
+  if (fork === 'unreadable') return 'has extra data that is not a signed fork';
   if (!fork) return number === before.number + 1n ? undefined : `follows block ${before.number}`;
-  if (fork.signer.toLowerCase() !== miner) return 'has a fork that another key signed';
+  if (fork.signer.toLowerCase() !== miner) return 'has a fork that was not signed by the key that made the block';
   if (number !== fork.lastNumber + 1n || fork.lastNumber <= before.number)
     return `forks the chain after block ${fork.lastNumber}, and follows block ${before.number}`;
   const last = await keptBlock(objectStore, deployment.deploymentTenancy, fork.lastNumber);
   if (!last) return `names block ${fork.lastNumber}, which is not in the object store`;
-  return equalBytes(keccak_256(last), fork.lastHash) ? undefined : `names another block ${fork.lastNumber}`;
+  return equalBytes(keccak_256(last), fork.lastHash)
+    ? undefined
+    : `names a different block ${fork.lastNumber} than the one in the object store`;
 }
 
 function forkOf(number: bigint, header: Uint8Array) {
@@ -144,16 +151,16 @@ async function faultOf(
   row: TransactionRow,
   at: { readonly place: number; readonly nonce: bigint; readonly miner: string },
 ): Promise<string | undefined> {
-  if (row.transaction_index !== at.place) return 'it has another place';
-  if (!equalBytes(keccak_256(row.signed), row.transaction_hash)) return 'its hash is another';
+  if (row.transaction_index !== at.place) return 'its stored index is wrong';
+  if (!equalBytes(keccak_256(row.signed), row.transaction_hash)) return 'its stored hash is wrong';
   const [nonce, , , to, , input] = decoded(row.signed);
   if (!nonce || !to || !input) return 'it cannot be read';
-  if (numberOf(nonce) !== at.nonce) return 'its nonce is another';
-  if (row.sender.toLowerCase() !== at.miner) return 'its sender did not make the block';
-  if (transactionSigner(row.signed) !== row.sender) return 'its sender did not sign it';
-  if (row.wallet_address?.toLowerCase() !== hexData(to)) return 'it is not about its tenancy';
+  if (numberOf(nonce) !== at.nonce) return 'its nonce does not follow the one before';
+  if (row.sender.toLowerCase() !== at.miner) return 'its sender is not the key that made the block';
+  if (transactionSigner(row.signed) !== row.sender) return 'it is not signed by its sender';
+  if (row.wallet_address?.toLowerCase() !== hexData(to)) return 'it is addressed to another tenancy than its own';
   const said = await inputOf(audit, row);
-  return said && equalBytes(said, input) ? undefined : `it does not say what its ${row.kind} is`;
+  return said && equalBytes(said, input) ? undefined : `its data differs from its ${row.kind}`;
 }
 
 function decoded(signed: Uint8Array): (Uint8Array | undefined)[] {

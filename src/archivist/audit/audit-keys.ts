@@ -56,8 +56,8 @@ export async function auditKeys(audit: KeysAudit): Promise<TrustedKeyManifest | 
   const log = keysLog(deployment);
   const rows = await database.inTransaction('system', (tx) => manifestAuditRows(tx, log));
   const stray = await database.inTransaction('system', (tx) => strayManifests(tx, log));
-  if (stray.entries > 0n) fault(`${stray.entries} entries of the keys log are no key manifests that are stored`);
-  if (stray.manifests > 0n) fault(`${stray.manifests} key manifests are of no deployment`);
+  if (stray.entries > 0n) fault(`${stray.entries} entries of the keys log are not among the stored key manifests`);
+  if (stray.manifests > 0n) fault(`${stray.manifests} key manifests belong to no deployment`);
   const newest = await newestManifest(audit, rows, fault);
   if (!newest) return undefined;
   if (newest.manifest.subject !== `log/${log.logId}`)
@@ -91,7 +91,7 @@ async function newestManifest(
   }
   if (!newest) fault('the database has no key manifest');
   else if (rows[0]!.number !== 1n)
-    fault(`the first stored key manifest is ${rows[0]!.number}: those before are missing`);
+    fault(`the first stored key manifest is ${rows[0]!.number}: the earlier ones are missing`);
   return newest;
 }
 
@@ -110,9 +110,12 @@ async function auditRoot(
   if (!remembered) return;
   const kept = readKeyManifest(remembered);
   const row = rows.find((each) => each.number === BigInt(kept.manifest.number));
-  if (!row) fault(`key manifest ${kept.manifest.number} of KEYS_DIR is not in the database: the database was set back`);
+  if (!row)
+    fault(
+      `key manifest ${kept.manifest.number} of KEYS_DIR is not in the database: the database was rolled back to an older state`,
+    );
   else if (!equalBytes(row.manifest, kept.bytes))
-    fault(`key manifest ${kept.manifest.number} of KEYS_DIR is another one in the database`);
+    fault(`key manifest ${kept.manifest.number} of KEYS_DIR differs from the one in the database`);
 }
 
 async function auditPlace(
@@ -125,14 +128,13 @@ async function auditPlace(
   if (row.leaf_index === null && !row.waits) fault(`${what} is not in the keys log`);
   if (row.leaf_index !== null && row.leaf_index !== row.number - 1n)
     fault(`${what} is entry ${row.leaf_index} of the keys log`);
-  if (!row.entry || !equalBytes(row.entry, row.manifest))
-    fault(`${what} is not the entry of the keys log that it is said to be`);
+  if (!row.entry || !equalBytes(row.entry, row.manifest)) fault(`${what} differs from its entry of the keys log`);
   const kept = await keptManifest(objectStore, manifest.subject, Number(row.number));
   if (!kept) fault(`${what} is not in the object store`);
-  else if (!equalBytes(kept, row.manifest)) fault(`${what} is another one in the object store`);
+  else if (!equalBytes(kept, row.manifest)) fault(`${what} differs from the one in the object store`);
   if (row.number !== BigInt(manifest.number)) return;
   if (await keptManifest(objectStore, manifest.subject, manifest.number + 1))
-    fault(`the object store has key manifest ${manifest.number + 1}: the database was set back`);
+    fault(`the object store has key manifest ${manifest.number + 1}: the database was rolled back to an older state`);
 }
 
 async function auditKeyRows(
@@ -158,7 +160,7 @@ async function auditKeyRows(
   const [pepper] = peppers;
   const sound = pepper?.state === 'active' && pepper.algorithm === 'HS256' && pepper.validUntil === null;
   if (peppers.length !== 1 || !sound || Object.keys(pepper.publicJwk).length > 0)
-    fault('the row that marks the token pepper is not as it was made');
+    fault('the row that marks the token pepper was changed');
 }
 
 async function auditTenancyKeys(
@@ -173,8 +175,10 @@ async function auditTenancyKeys(
       if (found) fault(`the ${row.role} key ${row.keyId} of tenant/${row.tenantId} ${found}`);
     }
     for (const { tenant_id: tenantId, wallet_address: address, wallets, tesseras } of await walletRows(tx)) {
-      if (wallets.length !== 1 || tesseras !== 1n) fault(`tenant/${tenantId} has not one wallet and one tessera key`);
-      else if (jwkAddress(wallets[0]!) !== address) fault(`the wallet of tenant/${tenantId} is not that of its key`);
+      if (wallets.length !== 1 || tesseras !== 1n)
+        fault(`tenant/${tenantId} does not have exactly one wallet key and one tessera key`);
+      else if (jwkAddress(wallets[0]!) !== address)
+        fault(`the wallet address of tenant/${tenantId} does not belong to its wallet key`);
     }
   });
 }
@@ -184,7 +188,7 @@ async function certificateFault(
   issuerKeys: ReturnType<typeof manifestJwks>,
   verifySignature: VerifySignature,
 ): Promise<string | undefined> {
-  if (!row.certificate) return 'has no certificate of the issuer key: it is not ours';
+  if (!row.certificate) return 'has no certificate of the issuer key: the service did not make it';
   try {
     const key = await verifyTenancyKey(row.certificate, issuerKeys, verifySignature);
     const named = namedKey(row.publicJwk);
@@ -196,10 +200,12 @@ async function certificateFault(
       Object.keys(row.publicJwk).length === Object.keys(named.jwk).length &&
       named.algorithm === row.algorithm &&
       key.validFromMs === row.validFrom.getTime();
-    if (!same) return 'is not the one of its certificate';
-    return row.state === 'active' && row.validUntil === null ? undefined : 'was ended, and keys of tenancies are not';
+    if (!same) return 'differs from the key in its certificate';
+    return row.state === 'active' && row.validUntil === null
+      ? undefined
+      : 'has an end, but keys of tenancies never end';
   } catch (error) {
-    if (error instanceof VerificationError) return `has a certificate that does not hold: ${error.message}`;
+    if (error instanceof VerificationError) return `has an invalid certificate: ${error.message}`;
     if (error instanceof TypeError) return 'cannot be read';
     throw error;
   }

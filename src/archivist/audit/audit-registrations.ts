@@ -33,27 +33,33 @@ export async function auditRegistrations(audit: DeploymentAudit): Promise<void> 
   const strays = await database.inTransaction('system', (tx) =>
     unregisteredStatementEvents(tx, deployment.publicTenancy, PAGE),
   );
-  for (const eventId of strays) fault(NAME, `event ${eventId} is of a registered statement, and has no registration`);
+  for (const eventId of strays) fault(NAME, `event ${eventId} has a registered statement, but no registration`);
 }
 
 function faultsOf(row: RegistrationEvidence): string[] {
   const attributes = row.event_attributes;
-  if (!attributes || !row.entry) return ['its event or its statement is gone'];
+  if (!attributes || !row.entry) return ['its event or its statement is missing'];
   const entry = entryOf(row.submitted);
   const { issuer, subject } = row.principal_accepted ?? {};
   const recorded = attributes[REGISTRATION_RECORD_ATTRIBUTE];
   const record = registrationRecordHash({ policyDigest: row.policy_digest, keyResolution: row.key_resolution });
   const holds: [string, boolean][] = [
-    ['what was submitted is not the statement of the entry', !!entry && equalBytes(entry, row.entry)],
-    ['its hash is not that of the entry', toHex(row.statement_hash) === toHex(sha256(row.entry))],
-    ['what was submitted is not what the event carries', attributes['signed_statement'] === toBase64(row.submitted)],
-    ['it names another asset than its event', row.asset_id === row.event_asset_id],
+    ['the submitted statement differs from the one in the log', !!entry && equalBytes(entry, row.entry)],
+    ['its hash differs from that of the entry', toHex(row.statement_hash) === toHex(sha256(row.entry))],
+    [
+      'the submitted statement differs from the one that the event carries',
+      attributes['signed_statement'] === toBase64(row.submitted),
+    ],
+    ['it names a different asset than its event', row.asset_id === row.event_asset_id],
     ["its asset is not the tenancy's asset for statements", row.asset_id === row.statement_asset_id],
-    ['it names another registrant than the event', row.creator_issuer === issuer && row.creator_subject === subject],
-    ['it has another time than the event', row.registered_at.getTime() === row.accepted_at?.getTime()],
-    ['its policy is gone or changed', !!row.policy && equalBytes(sha256(utf8(row.policy)), row.policy_digest)],
+    [
+      'it names a different registrant than the event',
+      row.creator_issuer === issuer && row.creator_subject === subject,
+    ],
+    ['it has a different time than the event', row.registered_at.getTime() === row.accepted_at?.getTime()],
+    ['its policy is missing or was changed', !!row.policy && equalBytes(sha256(utf8(row.policy)), row.policy_digest)],
     // Events from before this attribute existed do not have it.
-    ['policy or key are not what the event names', recorded === undefined || recorded === record],
+    ['its policy or its key differs from what the event names', recorded === undefined || recorded === record],
   ];
   return holds.filter(([, held]) => !held).map(([what]) => what);
 }

@@ -18,8 +18,8 @@ export async function auditSchema({ database, fault }: DeploymentAudit): Promise
     );
   const expected: Readonly<Record<string, string>> = SCHEMA_PARTS;
   for (const { name, digest } of found)
-    if (expected[name] === undefined) fault('schema', `${name}: the migrations make none`);
-    else if (expected[name] !== digest) fault('schema', `${name}: it is another one than the migrations make`);
+    if (expected[name] === undefined) fault('schema', `${name}: the migrations do not create it`);
+    else if (expected[name] !== digest) fault('schema', `${name}: it differs from what the migrations create`);
   const names = new Set(found.map(({ name }) => name));
-  for (const name of Object.keys(expected)) if (!names.has(name)) fault('schema', `${name}: it is gone`);
+  for (const name of Object.keys(expected)) if (!names.has(name)) fault('schema', `${name}: it is missing`);
 }

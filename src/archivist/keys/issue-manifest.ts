@@ -70,7 +70,7 @@ async function requireStored(tx: Tx, tenantId: string, { manifest, bytes }: Trus
   if (row && equalBytes(row.manifest, bytes)) return;
   throw new ApiError(
     'conflict',
-    `Key manifest ${manifest.number} is not in the database: the database was set back, and no key can be changed. Run "vcon-archivist logs resume" for the keys log, which brings its entries back.`,
+    `Key manifest ${manifest.number} is not in the database: the database was rolled back to an older state, and no key can be changed. Run "vcon-archivist logs resume" for the keys log, which brings its entries back.`,
   );
 }
 

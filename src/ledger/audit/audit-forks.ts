@@ -32,7 +32,8 @@ async function forkFault(context: AuditContext, log: LogState, fork: ForkedAt): 
     seal: await findSeal(tx, log, fork.sealNumber),
   }));
   const kept = await context.objectStore.get(forkObjectKey(log.logId, fork.generation));
-  if (!stored || !kept || !equalBytes(kept, stored.entry)) return ' is not the one in the object store';
+  if (!stored || !kept || !equalBytes(kept, stored.entry))
+    return ' differs from the one in the object store, or is missing';
   // Until the first round after the fork, it waits.
   if (leaf ? leaf.entryId !== fork.entryId : log.leaves > fork.leaves) return ' is not its first leaf';
   try {
@@ -45,7 +46,7 @@ async function forkFault(context: AuditContext, log: LogState, fork: ForkedAt): 
       statement.leaves === fork.leaves &&
       statement.sealNumber === fork.sealNumber &&
       (fork.sealNumber === 0n || (seal?.leaves === fork.leaves && equalBytes(seal.root, statement.root)));
-    return says ? undefined : ' says something else than the log';
+    return says ? undefined : ' contradicts the log';
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     return `: ${error.message}`;

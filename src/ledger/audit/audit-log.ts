@@ -86,7 +86,7 @@ async function firstState(context: AuditContext, log: LogState, leaves: bigint):
   const earlier = context.progressOf?.earlier(log);
   if (!earlier) return NO_LEAVES;
   if (earlier.leaves > leaves)
-    context.fault(log.name, `an earlier run of this audit saw ${earlier.leaves} leaves, ${leaves} are there`);
+    context.fault(log.name, `an earlier run of this audit saw ${earlier.leaves} leaves, now there are ${leaves}`);
   else if (await isStillSealed(context, log, earlier)) {
     for (const fault of earlier.faults) context.fault(log.name, fault);
     return earlier;
@@ -118,7 +118,7 @@ async function auditSeals(walk: Walk): Promise<void> {
   for (let number = walk.sealNumber + 1n; number <= walk.seals; number += 1n) {
     const seal = await context.database.inTransaction('system', (tx) => findSeal(tx, log, number));
     if (!seal || seal.leaves <= walk.state.leaves || seal.leaves > walk.leaves) {
-      context.fault(log.name, `seal ${number}: ${seal ? 'does not extend the one before it' : 'is not there'}`);
+      context.fault(log.name, `seal ${number}: ${seal ? 'does not extend the one before it' : 'is missing'}`);
       continue;
     }
     await advance(walk, seal.leaves);
@@ -132,9 +132,15 @@ async function auditSeals(walk: Walk): Promise<void> {
 
 function auditPlaceInLog({ context, log }: Walk, seal: SealRow): void {
   if (seal.sealNumber === log.sealNumber && seal.size !== log.sealedSize)
-    context.fault(log.name, `its row says that seal ${seal.sealNumber} is over ${log.sealedSize} nodes`);
+    context.fault(
+      log.name,
+      `its row says that seal ${seal.sealNumber} covers ${log.sealedSize} nodes, the seal covers ${seal.size}`,
+    );
   if (seal.sealNumber === log.publishedNumber && seal.size !== log.publishedSize)
-    context.fault(log.name, `its row says that ${log.publishedSize} nodes are published`);
+    context.fault(
+      log.name,
+      `its row says that ${log.publishedSize} nodes are published, the published seal covers ${seal.size}`,
+    );
 }
 
 /** Walks on to this many leaves. */
@@ -161,12 +167,12 @@ function advanceWithin(walk: Walk, range: DerivedRange, end: bigint): void {
   const places = { from: Number(state.leaves - range.from), to: Number(end - range.from) };
   const leaves = hashes(range.leaves, places.from, places.to);
   const grown = appendLeaves(parentHash(log.structure), state.size, state.peaks, leaves);
-  if (!range.nodes) context.fault(log.name, `nodes ${state.size} to ${grown.size - 1n}: some are not there`);
+  if (!range.nodes) context.fault(log.name, `nodes ${state.size} to ${grown.size - 1n}: some are missing`);
   const first = Number(state.size - sizeOfLeaves(range.from));
   const stored = range.nodes && hashes(range.nodes, first, first + grown.nodes.length);
   grown.nodes.forEach((node, place) => {
     if (stored && !equalBytes(node, stored[place]!))
-      context.fault(log.name, `node ${state.size + BigInt(place)}: is not what its entries make`);
+      context.fault(log.name, `node ${state.size + BigInt(place)}: differs from what its entries give`);
   });
   const lastIdtimestamp = auditIdtimestamps(walk, range, places);
   walk.state = { size: grown.size, leaves: end, peaks: grown.peaks, lastIdtimestamp };
@@ -196,16 +202,19 @@ function auditIdtimestamps(
 }
 
 function auditRow({ context, log, state }: Walk): void {
-  if (log.size !== state.size) context.fault(log.name, `its row says ${log.size} nodes, its leaves make ${state.size}`);
+  if (log.size !== state.size) context.fault(log.name, `its row says ${log.size} nodes, its leaves give ${state.size}`);
   if (log.leaves > 0n && log.lastIdtimestamp !== state.lastIdtimestamp)
-    context.fault(log.name, 'its row has another idtimestamp than its last leaf');
+    context.fault(log.name, 'its row has a different idtimestamp than its last leaf');
   if (log.publishedNumber > log.sealNumber || log.sealedSize > log.size)
     context.fault(log.name, 'its row says that more is sealed or published than there is');
   if (
     (log.publishedNumber === 0n) !== (log.publishedSize === 0n) ||
     (log.sealNumber === 0n) !== (log.sealedSize === 0n)
   )
-    context.fault(log.name, 'its row says that nothing is sealed or published, and how much');
+    context.fault(
+      log.name,
+      'its row contradicts itself: it has a seal number of 0 with a size, or a size of 0 with a seal number',
+    );
 }
 
 /** Full massifs are files that never change; the growing one is served from the pages that were just audited. */
@@ -222,7 +231,7 @@ async function auditMassifFiles(walk: Walk): Promise<void> {
       .inTransaction('system', (tx) => massifBytes(tx, log, massif, leaves))
       .catch(() => undefined);
     if (stored && view && !equalBytes(stored, view.bytes))
-      context.fault(log.name, `the file of massif ${massif} is not what the log makes`);
+      context.fault(log.name, `the file of massif ${massif} differs from the log`);
     if (massif < published) await auditPublishedMassif(walk, massif, stored);
   }
 }
@@ -236,7 +245,7 @@ async function auditPublishedMassif(
   const seal = await context.objectStore.get(sealFileObjectKey(log, massif));
   const view = await context.database.inTransaction('system', (tx) => sealView(tx, log, massif));
   if (seal && view && !equalBytes(seal, view.bytes))
-    context.fault(log.name, `the file of the seal of massif ${massif} is not its last seal`);
+    context.fault(log.name, `the file of the seal of massif ${massif} differs from its last seal`);
   // A generation writes no files of massifs that were full when it began, and backups do not copy its files.
   if (log.forks.length > 0) return;
   if (!stored) context.fault(log.name, `the file of massif ${massif} is not in the object store`);

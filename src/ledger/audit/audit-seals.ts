@@ -42,10 +42,11 @@ export async function auditSeal(
   const name = `seal ${seal.sealNumber}`;
   const fault = (what: string) => context.fault(log.name, `${name}: ${what}`);
   if (seal.size !== derived.size) {
-    fault(`is over ${seal.size} nodes, ${seal.leaves} leaves make ${derived.size}`);
+    fault(`covers ${seal.size} nodes, but ${seal.leaves} leaves give ${derived.size}`);
     return;
   }
-  if (!equalBytes(seal.root, treeRoot(log.structure, derived.peaks))) fault('has another root than its entries make');
+  if (!equalBytes(seal.root, treeRoot(log.structure, derived.peaks)))
+    fault('has a different root than its entries give');
   try {
     if (log.structure === 'MMR_SHA256') await auditMmrSeal(context, log, seal, derived);
     else await auditSignedRoot(context, log, seal, derived);
@@ -55,8 +56,9 @@ export async function auditSeal(
   }
   const kept = await context.objectStore.get(sealObjectKey(log, seal.sealNumber));
   const published = seal.sealNumber <= log.publishedNumber;
-  if (published && !kept) fault('is published and not in the object store');
-  if (kept && !equalBytes(kept, sealObjectBytes(log.structure, seal))) fault('differs from that of the object store');
+  if (published && !kept) fault('is published, but not in the object store');
+  if (kept && !equalBytes(kept, sealObjectBytes(log.structure, seal)))
+    fault('differs from the one in the object store');
 }
 
 async function auditMmrSeal(context: AuditContext, log: LogState, seal: SealRow, derived: DerivedState): Promise<void> {
@@ -91,7 +93,7 @@ async function auditSignedRoot(
     'the signed root',
   );
   if (sealKeyId(keyThumbprint(key), generationAt(log, seal.sealNumber)) !== seal.keyId)
-    throw new VerificationError('seal_signature_invalid', 'its row names another key than the one that signed');
+    throw new VerificationError('seal_signature_invalid', 'its row names a different key than the one that signed');
 }
 
 /** Checks every stored signature over a peak, also those that no seal in the database refers to any more. */
@@ -138,7 +140,7 @@ export async function auditReceipt(
       const signed = (await peakReceipts(tx, log, seal.keyId, [peak])).get(peak);
       return signed && mmrEntryReceipt(tx, log, place, signed, 'draft');
     });
-    if (!receipt) throw new VerificationError('receipt_missing', 'it cannot be put together');
+    if (!receipt) throw new VerificationError('receipt_missing', 'a part of it is missing');
     await verifyMmrReceipt(receipt, leaf, { ...sealTrust(context, log, seal), mmrIndex: mmrIndex(leafIndex) });
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;

@@ -48,7 +48,7 @@ export async function auditWitnesses(audit: WitnessAudit): Promise<void> {
     wrong: await wronglyWitnessed(tx, publicLog),
   }));
   for (const { name: log, said, covered } of wrong)
-    fault(log, `its row says that ${said} leaves are witnessed, ${covered} are`);
+    fault(log, `its row says that ${said} leaves are witnessed, but ${covered} are`);
   for (const { tenant_id: tenantId, log_id: logId, size, note, root } of cosigned) {
     const what = `the cosigned checkpoint over ${size} entries`;
     const ours = [publicLog, keysLog].some((log) => tenantId === log.tenantId && logId === log.logId);
@@ -98,10 +98,10 @@ async function auditRegisteredSeals({ database, fault, publicLog }: WitnessAudit
 }
 
 function registeredFault(row: RegisteredSealRow): string | undefined {
-  if (!row.signed || row.seal_leaves === null) return 'is registered and not there';
+  if (!row.signed || row.seal_leaves === null) return 'is registered, but missing';
   if (row.leaves !== row.seal_leaves) return `is registered over ${row.leaves} leaves`;
-  if (!row.entry || !equalBytes(row.entry, row.signed)) return 'is not the entry that it is registered as';
-  return row.logged ? undefined : 'is registered, and its entry is in no log';
+  if (!row.entry || !equalBytes(row.entry, row.signed)) return 'differs from the entry that it is registered as';
+  return row.logged ? undefined : 'is registered, but its entry is in no log';
 }
 
 async function rootOfNote({ database }: WitnessAudit, log: LogRef, note: string): Promise<Uint8Array | undefined> {
@@ -140,7 +140,7 @@ async function checkNote(audit: WitnessAudit, what: string, expected: Expected):
       (size === undefined || checkpoint.size === size) &&
       root !== undefined &&
       equalBytes(checkpoint.root, root);
-    if (!same) audit.fault(NAME, `${what} is not what the log makes`);
+    if (!same) audit.fault(NAME, `${what} differs from the log`);
     if (cosigned) await checkCosignatures(audit, what, note);
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
@@ -154,5 +154,5 @@ async function checkCosignatures(audit: WitnessAudit, what: string, note: string
   let by = 0;
   for (const witness of audit.witnesses)
     if ((await verifyCosignature(read, witness, audit.verifySignature)) !== undefined) by += 1;
-  if (by < audit.quorum) audit.fault(NAME, `${what} is cosigned by ${by} witnesses, not by ${audit.quorum}`);
+  if (by < audit.quorum) audit.fault(NAME, `${what} is cosigned by ${by} witnesses, but ${audit.quorum} are required`);
 }

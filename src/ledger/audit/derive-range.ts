@@ -61,7 +61,7 @@ export function createDeriveRange(context: DeriveContext): DeriveRange {
         }),
       ]);
       const count = Number(to - from);
-      if (rows.length !== count) faults.push(`leaves ${from} to ${to - 1n}: some are not there`);
+      if (rows.length !== count) faults.push(`leaves ${from} to ${to - 1n}: some are missing`);
       const entries = await entriesOf(tx, context, log, rows, faults);
       const leaves = new Uint8Array(count * LEAF_BYTES);
       const idtimestamps = new BigUint64Array(count);
@@ -87,16 +87,16 @@ function derivedLeaf(
 ): Uint8Array | undefined {
   const place = `leaf ${row.leafIndex}`;
   if (!entry) {
-    faults.push(`${place}: its ${row.entryKind} ${row.entryId} is gone`);
+    faults.push(`${place}: its ${row.entryKind} ${row.entryId} is missing`);
     return undefined;
   }
   if (row.timestampCommitted !== new Date(idtimestampMs(row.idtimestamp)).toISOString())
     faults.push(`${place}: timestamp_committed is not the time of its idtimestamp`);
   if (log.structure === 'MMR_SHA256') {
     if (!row.trieKey || !entry.trieKey || !equalBytes(row.trieKey, entry.trieKey))
-      faults.push(`${place}: its trie key is not that of its event`);
+      faults.push(`${place}: its trie key differs from that of its event`);
     if (!equalBytes(row.extraBytes ?? NO_EXTRA_BYTES, entry.extraBytes ?? NO_EXTRA_BYTES))
-      faults.push(`${place}: its extra bytes are not those of its event`);
+      faults.push(`${place}: its extra bytes differ from those of its event`);
   }
   return entry.leaf(row.idtimestamp, row.timestampCommitted);
 }
@@ -138,7 +138,7 @@ async function statementFault(
 ): Promise<string | undefined> {
   try {
     const statement = readStatement(entry);
-    if (!saysTheSame(statement, content)) return ' says something else than the event';
+    if (!saysTheSame(statement, content)) return ' contradicts the event';
     // A registered statement is signed by another party; asset-free events have only our own statements.
     const { kid, sign1 } = statement;
     const named = kid ? issuerKeys.filter((key) => keyHasKid(key, kid)) : [];

@@ -22,19 +22,19 @@ export async function auditPayloadHash({ database, fault }: Pick<AuditContext, '
     after = last.entry_id;
   }
   for (const entryId of await database.inTransaction('system', (tx) => unregisteredPayloads(tx, PAGE)))
-    fault(NAME, `entry ${entryId} is in the log, and nobody registered it`);
+    fault(NAME, `entry ${entryId} is in the log, but its registration is missing`);
 }
 
 function faultOf({ submitted, statement_hash: hash, entry, logged }: PayloadHashEvidence): string | undefined {
-  if (!logged) return 'it is in no log of the profile';
+  if (!logged) return 'it is not in the payload-hash log';
   try {
     const { payload } = decodeSign1(submitted);
-    if (!payload || !entry || !equalBytes(sha256(payload), entry)) return 'the log holds another payload';
+    if (!payload || !entry || !equalBytes(sha256(payload), entry)) return 'the log holds a different payload';
     return equalBytes(sha256(statementEntry(submitted)), hash)
       ? undefined
-      : 'its hash is not that of what was submitted';
+      : 'its hash differs from that of the submitted statement';
   } catch (error) {
-    if (error instanceof VerificationError) return `what was submitted: ${error.message}`;
+    if (error instanceof VerificationError) return `the submitted statement: ${error.message}`;
     throw error;
   }
 }

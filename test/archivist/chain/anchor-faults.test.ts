@@ -449,13 +449,13 @@ describe('a database that is older than its chain', () => {
       return found.join('; ');
     };
     expect(await auditedWith(new Uint8Array())).toMatch(/follows block/);
-    expect(await auditedWith(Uint8Array.of(1))).toMatch(/no signed fork/);
+    expect(await auditedWith(Uint8Array.of(1))).toMatch(/not a signed fork/);
     const signed = (lastNumber: bigint, lastHash: Uint8Array) =>
       signChainFork({ ...fork, lastNumber, lastHash }, parent.block_hash, key);
     expect(await auditedWith(await signed(fork.lastNumber + 1n, fork.lastHash))).toMatch(/forks the chain after/);
-    expect(await auditedWith(await signed(fork.lastNumber, new Uint8Array(32)))).toMatch(/names another block/);
+    expect(await auditedWith(await signed(fork.lastNumber, new Uint8Array(32)))).toMatch(/names a different block/);
     const moved = await signChainFork(fork, new Uint8Array(32), key);
-    expect(await auditedWith(moved)).toMatch(/another key signed/);
+    expect(await auditedWith(moved)).toMatch(/not signed by the key that made the block/);
     expect(await faults()).toEqual([]);
   });
 
@@ -508,14 +508,14 @@ describe('a database that is older than its chain', () => {
         made,
         forged.map((each) => ({ ...each, sender })),
       );
-      return (await faults()).filter((each) => !each.includes('of the object store'));
+      return (await faults()).filter((each) => !each.includes('differs from the one in the object store'));
     };
     const own = rows[0]!.sender;
     expect(await auditedAs(own, own)).toEqual(
-      rows.map((_, place) => `transaction ${place} of block ${number}: its sender did not sign it`),
+      rows.map((_, place) => `transaction ${place} of block ${number}: it is not signed by its sender`),
     );
     expect(await auditedAs(strange.address, strange.address)).toEqual([
-      `block ${number} was made with no chain key of this deployment`,
+      `block ${number} was not made with a chain key of this deployment`,
     ]);
     await put(
       { header: block.header, hash: block.block_hash },

@@ -50,8 +50,9 @@ async function following(deps: ManifestDeps, before: TrustedKeyManifest, bytes: 
 
 function storedFault(rows: readonly KeyManifestRow[], { manifest, bytes }: TrustedKeyManifest): string | undefined {
   const row = rows.find(({ number }) => number === BigInt(manifest.number));
-  if (!row) return `key manifest ${manifest.number} is not in the database: it was set back, or the row was deleted`;
-  if (!equalBytes(row.manifest, bytes)) return `key manifest ${manifest.number} is another one in the database`;
+  if (!row)
+    return `key manifest ${manifest.number} is not in the database: it was rolled back to an older state, or the row was deleted`;
+  if (!equalBytes(row.manifest, bytes)) return `key manifest ${manifest.number} differs from the one in the database`;
   return undefined;
 }
 
@@ -78,7 +79,7 @@ async function look(deps: ManifestDeps, current: TrustedKeyManifest, thorough: b
     if (typeof next === 'string') faults.push(`a key manifest in the object store is not accepted: ${next}`);
     else if (next) {
       faults.push(
-        `key manifest ${number + 1} is in the object store and not in the database: the database was set back`,
+        `key manifest ${number + 1} is in the object store, but not in the database: the database was rolled back to an older state`,
       );
       newest = next;
     }

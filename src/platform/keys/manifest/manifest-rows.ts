@@ -41,9 +41,10 @@ function membersOf(row: SigningKeyRow): string {
 function differenceOf(row: SigningKeyRow, listed: SigningKeyRow): string | undefined {
   const what = `the row of key ${row.keyId}`;
   const times = (each: SigningKeyRow) => [each.validFrom.getTime(), each.validUntil?.getTime()].join();
-  if (membersOf(row) !== membersOf(listed)) return `${what} has another role, algorithm or public half`;
+  if (membersOf(row) !== membersOf(listed))
+    return `${what} has a different role, algorithm or public key than the manifest`;
   if (row.state !== listed.state) return `${what} says ${row.state}, the manifest says ${listed.state}`;
-  if (times(row) !== times(listed)) return `${what} has another interval than the manifest`;
+  if (times(row) !== times(listed)) return `${what} has a different period of validity than the manifest`;
   return undefined;
 }
 
