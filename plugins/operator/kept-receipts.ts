@@ -16,9 +16,9 @@ export async function keptReceipts(
   uuid: string,
   hash: string,
 ): Promise<Readonly<Record<string, KeptReceipt>>> {
-  if (!UUID.test(uuid.toLowerCase())) throw new OperatorError('the vCon must be given by its UUID');
+  if (!UUID.test(uuid.toLowerCase())) throw new OperatorError('<uuid> must be the UUID of the vCon');
   if (!DIGEST.test(hash.toLowerCase()))
-    throw new OperatorError('the hash must be 64 hex digits: that of the vCon’s bytes');
+    throw new OperatorError('<hash> must be the SHA-256 of the vCon’s bytes: 64 hex digits');
   const name = receiptName({ subject: `vcon://${uuid.toLowerCase()}`, payload: hash.toLowerCase() });
   const memory = openMemory(place, logger);
   const fields = Object.entries(await memory.read('receipts', name).finally(() => memory.close()));

@@ -32,7 +32,7 @@ function sinceOf(where: string): bigint {
     } else if (term !== `@container='${CONTAINER}'`)
       throw new ApiError(
         'bad_request',
-        `where: must be "lastid">='<18 hex digits>', and @container='${CONTAINER}' at most`,
+        `where: must be "lastid">='<18 hex digits>', @container='${CONTAINER}', or both joined by AND`,
       );
   }
   return since;

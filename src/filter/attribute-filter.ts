@@ -43,7 +43,7 @@ export function parsePolicyFilter(filters: readonly Alternatives[], syntax: Attr
     if (or.length === 0) throw new FilterError(field, 0, 'must hold at least one entry');
     tests += or.length;
     if (tests > MAX_ATTRIBUTE_TESTS) {
-      throw new FilterError(field, 0, `at most ${MAX_ATTRIBUTE_TESTS} entries are understood in one filter`);
+      throw new FilterError(field, 0, `a filter has at most ${MAX_ATTRIBUTE_TESTS} entries`);
     }
     return or.map((entry, inner) => parsePolicyEntry(entry, { field: `${field}[${inner}]`, prefix: syntax.prefix }));
   });

@@ -23,5 +23,5 @@ const UNSTORABLE = /\0|\p{Surrogate}/u;
  */
 export function requirePlainText(text: string, field: string): void {
   const position = text.search(UNSTORABLE);
-  if (position >= 0) throw new FilterError(field, position, 'U+0000 and lone surrogates are not understood');
+  if (position >= 0) throw new FilterError(field, position, 'U+0000 and lone surrogates are not accepted');
 }

@@ -59,7 +59,7 @@ export function parseSearchFilter(text: string, field = 'filter'): SearchFilter 
   const parse: Parse = { scanner: odataScanner(text, fail), fail, nodes: 0 };
   const filter = readChain(parse, { depth: 0 }, 'or');
   const rest = parse.scanner.next();
-  if (rest.kind !== 'end') fail(rest.position, 'expected and, or, or the end of the filter');
+  if (rest.kind !== 'end') fail(rest.position, 'expected "and", "or" or the end of the filter');
   return filter;
 }
 
@@ -116,7 +116,7 @@ function readComparison(parse: Parse, scope: Scope, token: Token): SearchFilter 
 function readProperty(parse: Parse, scope: Scope, token: Token): SearchProperty | 'trail' {
   if (scope.trail !== undefined) {
     if (token.text === scope.trail) return 'trail';
-    return parse.fail(token.position, `expected ${scope.trail}, the only name inside any`);
+    return parse.fail(token.position, `expected ${scope.trail}: inside any(…) it is the only name`);
   }
   if (token.text === 'trails') {
     parse.fail(token.position, "trails is a list: write trails/any(t: t eq '…')");
@@ -146,13 +146,13 @@ function isWord(token: Token, text: string): boolean {
 }
 
 function deeper(parse: Parse, scope: Scope, token: Token): Scope {
-  if (scope.depth >= MAX_SEARCH_DEPTH) parse.fail(token.position, `at most ${MAX_SEARCH_DEPTH} levels are understood`);
+  if (scope.depth >= MAX_SEARCH_DEPTH) parse.fail(token.position, `a filter has at most ${MAX_SEARCH_DEPTH} levels`);
   return { ...scope, depth: scope.depth + 1 };
 }
 
 function count(parse: Parse, token: Token): void {
   parse.nodes += 1;
   if (parse.nodes > MAX_SEARCH_NODES) {
-    parse.fail(token.position, `at most ${MAX_SEARCH_NODES} comparisons and connectives are understood`);
+    parse.fail(token.position, `a filter has at most ${MAX_SEARCH_NODES} comparisons and connectives`);
   }
 }

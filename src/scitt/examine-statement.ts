@@ -1,4 +1,4 @@
-import { evidenceAlgorithm, type SignatureAlgorithm } from '../core/cose/algorithms.js';
+import { EVIDENCE_ALGORITHMS, evidenceAlgorithm, type SignatureAlgorithm } from '../core/cose/algorithms.js';
 import type { CborMap, CborValue } from '../core/cose/cbor.js';
 import { Claim, CONFIRMATION_KEY, Header } from '../core/cose/labels.js';
 import { decodeSign1, type Sign1 } from '../core/cose/sign1.js';
@@ -16,6 +16,8 @@ import { StatementRefused } from './statement-refused.js';
 
 /** Limits of a statement's encoding. An entry bundle stores an entry's length in two bytes. */
 export const STATEMENT_LIMITS = { maxBytes: 65_535, maxDepth: 16, maxItems: 4_096 } as const;
+/** As a refusal names them. */
+const ALGORITHMS = EVIDENCE_ALGORITHMS.map(({ name }) => name).join(', ');
 /** UTF-16 units of an issuer or a subject. */
 const MAX_CLAIM = 1_024;
 
@@ -45,7 +47,10 @@ export function examineStatement(submitted: Uint8Array): ExaminedStatement {
   const { sign1, issuer, subject } = read;
   const algorithm = evidenceAlgorithm(sign1.protectedHeader.get(Header.alg));
   if (!algorithm || sign1.unprotectedHeader.has(Header.alg))
-    throw new StatementRefused('Bad Signature Algorithm', 'The statement names no allowed signature algorithm.');
+    throw new StatementRefused(
+      'Bad Signature Algorithm',
+      `The protected header must name the signature algorithm (1), one of ${ALGORITHMS}; the unprotected header must not.`,
+    );
   checkCritical(sign1.protectedHeader, sign1.unprotectedHeader);
   const { payload } = sign1;
   if (payload === null || payload.length === 0)
@@ -75,7 +80,8 @@ function decoded(submitted: Uint8Array): { read: ReadStatement; entry: Uint8Arra
 }
 
 function checkCritical(protectedHeader: CborMap, unprotectedHeader: CborMap): void {
-  if (unprotectedHeader.has(Header.crit)) throw new StatementRefused('Rejected', 'The crit header must be protected.');
+  if (unprotectedHeader.has(Header.crit))
+    throw new StatementRefused('Rejected', 'crit (2) must be in the protected header.');
   if (!protectedHeader.has(Header.crit)) return;
   const critical = protectedHeader.get(Header.crit);
   const known =
@@ -84,7 +90,11 @@ function checkCritical(protectedHeader: CborMap, unprotectedHeader: CborMap): vo
     critical.every(
       (label) => typeof label === 'number' && STATEMENT_HEADERS.includes(label) && protectedHeader.has(label),
     );
-  if (!known) throw new StatementRefused('Rejected', 'The statement marks a header critical that is not understood.');
+  if (!known)
+    throw new StatementRefused(
+      'Rejected',
+      'crit (2) must list only headers that the service supports and that the protected header has.',
+    );
 }
 
 function checkEnvelope(sign1: Sign1): void {

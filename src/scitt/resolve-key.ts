@@ -87,7 +87,8 @@ function keyOfIssuer(statement: ExaminedStatement, anchors: readonly TrustAnchor
   const { kid } = statement.read;
   if (!kid) throw rejected('A registered issuer must name its key by a protected kid (4).');
   const anchor = anchors.find((each) => anchorHasKid(each, kid));
-  if (!anchor) throw rejected('The kid names no key that is registered for this issuer.');
+  if (!anchor)
+    throw rejected('No registered key of this issuer has this kid (4). An Owner can add the key as a trust anchor.');
   const key = anchorKey(anchor);
   const thumbprint = toBase64Url(key.thumbprint);
   return { key, resolution: { method: 'registered_issuer', thumbprint, trust_anchor: anchor.anchorId } };

@@ -94,7 +94,10 @@ function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): Scitt
       return settled.map((outcome) => {
         if ('accepted' in outcome) return entryOf(outcome.accepted);
         if ('refused' in outcome) return outcome.refused;
-        return refusalOf(outcome.failed) ?? new ApiError('internal', 'The service failed on this statement.');
+        return (
+          refusalOf(outcome.failed) ??
+          new ApiError('internal', 'The service failed on this statement. Send it again; its log has the reason.')
+        );
       });
     },
   };

@@ -30,7 +30,7 @@ const refusal = (answer: Answer) => [answer.status, answer.json['error'], answer
 const reached = (what: string, limit: number) => [
   402,
   'quota_reached',
-  `The quota of ${what} is reached: this tenancy may have at most ${limit}.`,
+  `The quota of ${what} is reached: this tenancy may have at most ${limit}. The operator can raise it.`,
 ];
 const caps = async (service: string, client = tenant) =>
   (await client.get(`/archivist/v1/caps?service=${service}`)).json['caps'];

@@ -127,7 +127,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     );
     expect(told.out).toContain('bring the newer database back');
     const refused = await logs(deployment, restored.url, 'resume', listed[0]!.log);
-    expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('only another copy of the database helps') });
+    expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('restore another copy of the database') });
 
     // Nothing that would be lost with this copy is acknowledged; what was there is read.
     expect(await journal.send(restored.url)).toBe(false);

@@ -95,7 +95,9 @@ describe('a key that the statement brings itself', () => {
   it('does not sign for an issuer that is registered, nor for the service itself', async () => {
     const [known, stranger] = [sampleIssuer(), sampleIssuer()];
     const forged = sampleStatement(stranger);
-    expect(await resolved(forged, { issuerKeys: [registered(known)] })).toMatch('names no key that is registered');
+    expect(await resolved(forged, { issuerKeys: [registered(known)] })).toMatch(
+      'No registered key of this issuer has this kid',
+    );
     expect(await resolved(forged, { issuerKeys: [registered(known, 'testkey')] })).toMatch('does not verify');
     expect(await resolved(forged, { reserved: [ISSUER] })).toMatch('the service itself');
   });

@@ -66,7 +66,8 @@ export function createWaitingGroups(): WaitingGroups {
       const { length } = waiting.group;
       const { tenantId } = waiting.group[0]!.principal;
       const tenancy = tenancies.get(tenantId) ?? { groups: [], size: 0 };
-      if (tenancy.size >= MAX_WAITING - size) throw retryLater('unavailable', 'Too many writes are waiting.', 1);
+      if (tenancy.size >= MAX_WAITING - size)
+        throw retryLater('unavailable', 'Too many writes are waiting; try again shortly.', 1);
       tenancies.set(tenantId, tenancy);
       tenancy.groups.push(waiting);
       tenancy.size += length;

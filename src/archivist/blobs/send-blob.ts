@@ -44,7 +44,7 @@ export async function sendBlob(objectStore: ObjectStore, blob: Blob, download: D
     return { status: 304, bytes: new Uint8Array(), contentType: blob.mimeType, headers: common };
   const range = rangeHolds(headers, etag) ? byteRange(headers['range'], blob.size) : undefined;
   if (range === 'unsatisfiable') {
-    const body = { error: 'bad_request', description: `range: the blob has ${blob.size} bytes` };
+    const body = { error: 'bad_request', description: `range: is outside the blob, which has ${blob.size} bytes` };
     return { status: 416, body, headers: { ...common, 'content-range': `bytes */${blob.size}` } };
   }
   const content = await objectStore.open(blobObjectKey(blob), range);
@@ -63,7 +63,10 @@ function requireSafe(blob: Blob, { query, anonymous }: Download): void {
   if (blob.scannedStatus === 'SCANNED_BAD' && (strict || anonymous || query.allow_insecure !== 'true'))
     throw new ApiError('bad_request', `The scan found bad content: ${blob.scannedBadReason}`);
   if (blob.scannedStatus === 'NOT_SCANNED' && strict)
-    throw new ApiError('bad_request', 'strict: the blob was not scanned yet.');
+    throw new ApiError(
+      'bad_request',
+      'strict: the blob has not been scanned yet. Try again later, or leave strict out.',
+    );
 }
 
 function commonHeaders({ fileName, anonymous }: Download, etag: string): Record<string, string> {

@@ -83,7 +83,8 @@ async function keepBlob(deps: BlobDeps, upload: UploadRequest, blob: Blob): Prom
     const meter = await openMeter(tx, deps.quotas, [tenantId], ['blobs', 'blob_bytes']);
     meter?.take(tenantId, { blobs: 1, blob_bytes: blob.size });
     await meter?.save();
-    if (!(await endUpload(tx, blob))) throw retryLater('unavailable', 'The upload took too long.', 1);
+    if (!(await endUpload(tx, blob)))
+      throw retryLater('unavailable', 'The upload took too long, and its bytes were removed. Send it again.', 1);
     await insertBlob(tx, blob);
     return undefined;
   });
@@ -170,7 +171,7 @@ async function storeFile(
   return { size, sha256: new Uint8Array(digest.digest()), mimeType };
 }
 
-const EMPTY = `${FILE_FIELD}: is empty, as when a retry sends a file that was read to its end; open the file again. For a file that is meant to be empty, send Content-Length and the query parameter allow_empty=true`;
+const EMPTY = `${FILE_FIELD}: is empty. If a retry sent a file that was already read to its end, open the file again. If the file is meant to be empty, send Content-Length and the query parameter allow_empty=true`;
 
 /**
  * A client sends an empty file when it retries an upload from a file that it has already read to the end

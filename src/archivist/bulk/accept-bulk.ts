@@ -73,7 +73,10 @@ async function readEarlier(
 
 function answerOf(outcome: Settled, kind: BulkKind, earlier: Map<string, Record<string, unknown>>): BulkAnswer {
   if ('failed' in outcome) {
-    return refused(refusalOf(outcome.failed) ?? new ApiError('internal', 'The service failed on this event.'));
+    return refused(
+      refusalOf(outcome.failed) ??
+        new ApiError('internal', 'The service failed on this event. Send it again; its log has the reason.'),
+    );
   }
   if ('refused' in outcome) return refused(outcome.refused);
   const { accepted } = outcome;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
-import { OversizedEntry } from '../../platform/http/read-json.js';
+import { MOST_VALUES, OversizedEntry } from '../../platform/http/read-json.js';
 
 /** Most events of one bulk request, and most bytes of its body (docs/design/README.md#data). */
 const MAX_BULK_EVENTS = 1000;
@@ -48,11 +48,14 @@ interface BulkItem {
  */
 export function readBulkItem(value: unknown, limit: number): BulkItem {
   if (value instanceof OversizedEntry)
-    throw new ApiError('bad_request', 'The event has too many values, all members of objects and lists counted.');
+    throw new ApiError(
+      'bad_request',
+      `The event has more than ${MOST_VALUES} values. Every object, every list and each of their members counts.`,
+    );
   const { idempotency_key: key, asset_identity: assetIdentity } = envelopeSchema.parse(value);
   const { idempotency_key: _key, asset_identity: _asset, ...body } = value as Record<string, unknown>;
   const rawBody = JSON.stringify(body);
   if (Buffer.byteLength(rawBody) > limit)
-    throw new ApiError('payload_too_large', `An event may have ${limit} bytes at most.`);
+    throw new ApiError('payload_too_large', `An event may have at most ${limit} bytes.`);
   return { idempotencyKey: key ?? undefined, assetIdentity: assetIdentity ?? undefined, body, rawBody };
 }

@@ -65,7 +65,7 @@ export async function forkChain(
   if (finding !== 'database_older')
     throw new ApiError(
       'conflict',
-      'The database is not older than the blocks in the object store: a fork of the chain is not the way out. See docs/operate/halted-log.md.',
+      'The database is not older than the blocks in the object store: a fork of the chain would not help. See docs/operate/halted-log.md.',
     );
   const now = BigInt(Math.floor(clock.now() / 1000));
   const before = BigInt(headerFields(head.header).timestamp);
@@ -81,7 +81,10 @@ export async function forkChain(
   await keepBlock(objectStore, chain, block);
   await database.inTransaction('system', async (tx) => {
     if (!(await appendBlock(tx, chain, head, { ...block, nextNonce: head.nextNonce })))
-      throw new ApiError('conflict', 'The chain has changed meanwhile. Look at it with "vcon-archivist logs".');
+      throw new ApiError(
+        'conflict',
+        'The chain has changed since the request began. Run "vcon-archivist logs" before you try again.',
+      );
   });
   logger.warn(
     { block: block.number.toString(), lost: (last.number - head.number).toString(), reason },

@@ -63,7 +63,7 @@ export function readBlock(
 ): Promise<ReturnType<typeof blockResponse>> {
   requireReader(principal);
   if ((hash === undefined) === (number === undefined))
-    throw new ApiError('bad_request', 'hash, number: exactly one of them selects the block');
+    throw new ApiError('bad_request', 'hash, number: send exactly one of them');
   const chain = deps.deployment.deploymentTenancy;
   return deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
     const block =

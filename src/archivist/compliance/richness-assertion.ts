@@ -20,7 +20,7 @@ export function parseRichnessAssertions(assertions: readonly Alternatives[], fie
   return assertions.map(({ or }, outer) => {
     count += or.length;
     if (count > MAX_ATTRIBUTE_TESTS) {
-      throw new FilterError(`${field}[${outer}].or`, 0, `at most ${MAX_ATTRIBUTE_TESTS} assertions are understood`);
+      throw new FilterError(`${field}[${outer}].or`, 0, `a policy has at most ${MAX_ATTRIBUTE_TESTS} assertions`);
     }
     return or.map((text, inner) => parse(text, `${field}[${outer}].or[${inner}]`));
   });

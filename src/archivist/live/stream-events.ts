@@ -73,7 +73,11 @@ export function createEventStreams(deps: EventStreamDeps): OpenEventStream {
     const name = `${tenantId} ${issuer} ${subject}`;
     const count = open.get(name) ?? 0;
     if (count >= MOST_STREAMS)
-      throw retryLater('rate_limited', `At most ${MOST_STREAMS} streams can be open at once.`, RETRY_SECONDS);
+      throw retryLater(
+        'rate_limited',
+        `This identity has ${MOST_STREAMS} open streams, the most at once. Close one, then try again.`,
+        RETRY_SECONDS,
+      );
     open.set(name, count + 1);
     return () => {
       const rest = open.get(name)! - 1;

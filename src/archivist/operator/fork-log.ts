@@ -47,7 +47,10 @@ export async function forkLog(deps: LogOperatorDeps, logId: string, request: For
   const fork = forkOf(log, seal, explanation, { generation, reason: request.reason, nowMs: deps.clock.now() });
   const statement = await signForkStatement(fork, deps.keyring.signer(logRole(log)), deps.receiptIssuer);
   if ((await objectStore.putNew(forkObjectKey(logId, generation), statement)) === 'different')
-    throw new ApiError('conflict', 'Another fork of this log has begun. Look at it with "vcon-archivist logs".');
+    throw new ApiError(
+      'conflict',
+      'Another fork of this log has begun. Run "vcon-archivist logs" before you try again.',
+    );
   await storeFork(deps, log, fork, statement, generation);
   logger.warn(
     { tenantId: log.tenantId, logId, name: fork.log, reason: fork.reason },
@@ -76,7 +79,7 @@ function checkForkable(deps: LogOperatorDeps, log: LogState, { finding, objects 
   if (finding !== 'database_older' || !objects)
     throw new ApiError(
       'conflict',
-      'The database is not older than what was published: a fork is not the way out. See docs/operate/halted-log.md.',
+      'The database is not older than what was published: a fork would not help. See docs/operate/halted-log.md.',
     );
 }
 
@@ -117,7 +120,11 @@ async function storeFork(
       leaves: log.leaves,
       entryId,
     });
-    if (!begun) throw new ApiError('conflict', 'The log has changed meanwhile. Look at it with "vcon-archivist logs".');
+    if (!begun)
+      throw new ApiError(
+        'conflict',
+        'The log has changed since the request began. Run "vcon-archivist logs" before you try again.',
+      );
     await executeAll(tx, insertMissingStatements([{ tenantId, eventId: entryId, entry: statement }]));
     await executeAll(
       tx,

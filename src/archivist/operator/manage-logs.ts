@@ -111,7 +111,7 @@ export async function resumeLog(deps: LogOperatorDeps, logId: string): Promise<E
   if (!OBJECTS_AT_FAULT.test(log.halted))
     throw new ApiError(
       'conflict',
-      'This log was not halted because of the object store: only another copy of the database helps. See docs/operate/halted-log.md.',
+      'This log was not halted because of the object store: restore another copy of the database. See docs/operate/halted-log.md.',
     );
   if (explanation.finding !== 'consistent')
     throw new ApiError(

@@ -106,7 +106,7 @@ export async function publishManifest(deps: KeyOperatorDeps, base64: string): Pr
     if (manifest.number !== before.number + 1)
       throw new ApiError(
         'bad_request',
-        `manifest: has the number ${manifest.number}, and the newest one has ${before.number}. Unless it is published already, propose the change again, and sign and publish that.`,
+        `manifest: has the number ${manifest.number}, and the newest one has ${before.number}. If it is not published yet, propose the change again, then sign and publish the new proposal.`,
       );
     for (const key of manifest.keys) await checkKey(deps, before, key);
     const lost = before.keys.find(({ keyId }) => !manifest.keys.some((key) => key.keyId === keyId));

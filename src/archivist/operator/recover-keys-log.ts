@@ -172,7 +172,10 @@ async function storeRecovered(tx: Tx, log: LogState, manifests: AllManifests, se
   await lockKeyManifests(tx);
   for (const { content, ...row } of manifests.lost) {
     if (!(await enterKeyManifest(tx, log, row)))
-      throw new ApiError('conflict', 'The key manifests have changed meanwhile: list the keys, and try again.');
+      throw new ApiError(
+        'conflict',
+        'The key manifests have changed since the request began: list the keys, and try again.',
+      );
     // In the order of each change: a role has only one active row.
     for (const key of manifestRows(content).toReversed()) await putSigningKey(tx, log.tenantId, key);
   }
@@ -192,5 +195,8 @@ async function storeRecovered(tx: Tx, log: LogState, manifests: AllManifests, se
   const { size, leaves, sealNumber } = last.seal;
   const lastIdtimestamp = last.leaves.at(-1)!.idtimestamp;
   if (!(await putRecovered(tx, log, { size, leaves, sealNumber, lastIdtimestamp })))
-    throw new ApiError('conflict', 'The log has changed meanwhile. Look at it with "vcon-archivist logs".');
+    throw new ApiError(
+      'conflict',
+      'The log has changed since the request began. Run "vcon-archivist logs" before you try again.',
+    );
 }

@@ -117,7 +117,7 @@ async function sendOne(deps: SendDeliveriesDeps, delivery: WebhookDelivery): Pro
   });
 }
 
-const WITHHELD = 'the application may not read it any more';
+const WITHHELD = 'the application may no longer read it';
 
 /** 0.8 to 1.2: receivers that failed together are not all asked again together. */
 function jitter({ ids }: SendDeliveriesDeps): number {

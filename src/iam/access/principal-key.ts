@@ -22,7 +22,7 @@ export function readUserAttribute(entry: string): PrincipalKey {
   const [, name, value] = (claim ? /^([^=]+)=(.*)$/su : /^([^=:]+)[=:](.*)$/su).exec(entry) ?? [];
   if (name === undefined || value === undefined)
     throw new TypeError('must be email=, subject= or jwt_<claim>= and a value, or group:<name>');
-  if (name.endsWith('!')) throw new TypeError('names who is allowed; != is not supported');
+  if (name.endsWith('!')) throw new TypeError('must name who is allowed: != is not supported');
   if (value === '' || value === '*') throw new TypeError('must have a value after the name');
   if (entry.length > MAX_PRINCIPAL_KEY) throw new TypeError(`must have at most ${MAX_PRINCIPAL_KEY} characters`);
   if (name === 'email') return emailKey(value);
@@ -35,7 +35,7 @@ export function readUserAttribute(entry: string): PrincipalKey {
 export function readSubject(entry: string): PrincipalKey {
   const subject = entry.toLowerCase();
   if (!SUBJECT.test(subject)) throw new TypeError('must be subjects/<uuid>');
-  if (subject === SELF) throw new TypeError('is the own organisation: name its people by user_attributes');
+  if (subject === SELF) throw new TypeError('is your own organisation: name its people with user_attributes');
   return subject;
 }
 

@@ -44,6 +44,6 @@ export function createActTurns(): ActTurns {
 const tooMany = () =>
   retryLater(
     'unavailable',
-    'Too many administrative acts of this tenancy are waiting at this moment; try again shortly.',
+    'Too many administrative changes of this tenancy are waiting; try again shortly.',
     RETRY_SECONDS,
   );

@@ -87,7 +87,9 @@ function acceptRoute(deps: SignInDeps): Route {
     operationId: 'Console_AcceptInvite',
     summary: 'Accept an invite by signing in with the address that it was sent to',
     codes: [200, ...REFUSALS],
-    query: z.object({ token: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'is not the token of the e-mail') }),
+    query: z.object({
+      token: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be the token in the link of the e-mail'),
+    }),
     refusal: asPage(NOT_SIGNED_IN),
     handle: async ({ request, query }) => {
       const { invite, provider } = await findAcceptance(deps, query.token);
@@ -109,7 +111,11 @@ function firstLookRoute({ firstLook }: SignInDeps): Route {
     query: z.object({ token: z.string().max(128) }),
     refusal: asPage(NO_FIRST_LOOK),
     handle: async ({ request, query }) => {
-      if (!firstLook) throw new ApiError('not_found', 'This service offers no first look.');
+      if (!firstLook)
+        throw new ApiError(
+          'not_found',
+          'This service has no sign-in link for its first Owner, because other machines can reach it.',
+        );
       // Programs that preview a link must not use it up.
       if (request.method !== 'GET') throw new ApiError('forbidden', 'Open this link in a browser.');
       return redirect({ location: CONSOLE, cookies: [await firstLook.redeem(request, query.token)] });

@@ -225,7 +225,10 @@ async function requireOwnAnswer(deps: SignInDeps, begun: SignInState, { search, 
   const isAtPath = tenancy === (toldBy === 'path' ? begun.tenantId : undefined);
   const isNamed = toldBy !== 'name' || new URLSearchParams(search).get('iss') === issuer;
   if (isAtPath && isNamed && (toldBy !== 'nothing' || (await isOnlyIssuer(deps, issuer)))) return;
-  throw new ApiError('bad_request', 'The answer may be from another identity provider than was asked. Sign in again.');
+  throw new ApiError(
+    'bad_request',
+    'The answer may come from another identity provider than the one of your organisation. Sign in again.',
+  );
 }
 
 function callbackUrl(publicUrl: string, tenancy: string | undefined): string {

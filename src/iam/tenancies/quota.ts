@@ -111,5 +111,8 @@ export function forgetUnlimited(database: Database, quotas: Quotas): Promise<voi
 
 export function quotaReached(name: QuotaName, limit: number): ApiError {
   const what = name.replaceAll('_', ' ');
-  return new ApiError('quota_reached', `The quota of ${what} is reached: this tenancy may have at most ${limit}.`);
+  return new ApiError(
+    'quota_reached',
+    `The quota of ${what} is reached: this tenancy may have at most ${limit}. The operator can raise it.`,
+  );
 }

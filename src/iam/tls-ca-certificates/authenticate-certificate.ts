@@ -58,12 +58,12 @@ export function createAuthenticateCertificate(deps: {
     if (!first)
       throw refused(
         wanted.tenantId === undefined
-          ? 'No authority of a tenancy vouches for this client certificate.'
-          : 'No authority of the tenancy in archivist-tenancy vouches for this client certificate.',
+          ? 'No tenancy accepts this client certificate. It must be valid, for TLS clients, and issued by an authority that an Owner has added as a TLS CA certificate.'
+          : 'The tenancy in archivist-tenancy does not accept this client certificate. It must be valid, for TLS clients, and issued by an authority that an Owner has added as a TLS CA certificate.',
       );
     if (vouching.some(({ tenantId }) => tenantId !== first.tenantId))
       throw refused(
-        'Authorities of several tenancies vouch for this client certificate. Name yours in the header archivist-tenancy: tenancies/<uuid>.',
+        'Several tenancies accept this client certificate. Name yours in the header archivist-tenancy: tenancies/<uuid>.',
       );
     return principalOf(chain, first);
   };

@@ -4,7 +4,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   201: 'Created',
   202: 'Still in progress; request it again later',
   206: 'More entries match than the server limit, or not all of them were counted',
-  302: 'Request the location next; if `retry-after` is there, after so many seconds',
+  302: 'Request the `location` next, after the seconds in `retry-after` if the response has it',
   303: 'Accepted; request the location for the result',
   304: 'Not changed',
   400: 'The request is malformed; the description names the field',

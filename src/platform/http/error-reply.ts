@@ -24,7 +24,7 @@ export function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ClockWrong)
     return retryLater(
       'unavailable',
-      `Nothing is accepted until the operator has corrected it: ${error.message}.`,
+      `The service accepts nothing while its clock is wrong: ${error.message}. Try again when the operator has corrected it.`,
       CLOCK_SECONDS,
     );
   if (error instanceof TimeLimitError)

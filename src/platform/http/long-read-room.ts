@@ -24,5 +24,4 @@ export function createLongReadRoom(): SharedRoom {
   });
 }
 
-const noRoom = () =>
-  retryLater('unavailable', 'Too many requests that read for long are under way; try again shortly.', RETRY_SECONDS);
+const noRoom = () => retryLater('unavailable', 'Too many long reads are running; try again shortly.', RETRY_SECONDS);

@@ -27,5 +27,4 @@ export function createPageRoom(waitMs = WAIT_MS): SharedRoom {
   });
 }
 
-const noRoom = () =>
-  retryLater('unavailable', 'Too many pages of lists are being read at this moment; try again shortly.', RETRY_SECONDS);
+const noRoom = () => retryLater('unavailable', 'Too many list pages are being read; try again shortly.', RETRY_SECONDS);

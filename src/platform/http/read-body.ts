@@ -22,7 +22,11 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Uint8
     let chunks: Uint8Array[] = [];
     let length = 0;
     const arrived = watchBodyPace(request, () =>
-      reject(new ApiError('bad_request', 'The body took too long.', { connection: 'close' })),
+      reject(
+        new ApiError('bad_request', 'The body arrived too slowly: at least 80 KiB must arrive every ten seconds.', {
+          connection: 'close',
+        }),
+      ),
     );
     request.on('close', arrived);
     request.on('data', (chunk: Uint8Array) => {

@@ -13,7 +13,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const INNER_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Parsing and validating so many values takes about 20 ms. Each of an event's two sets of attributes may have 4,096. */
-const MOST_VALUES = 10_000;
+export const MOST_VALUES = 10_000;
 /** Bytes that are looked at in one go. */
 const PIECE = 256 * 1024;
 /** A body of at most so many bytes is parsed in one go. */
