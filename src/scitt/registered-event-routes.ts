@@ -8,14 +8,13 @@ import { mmrReceipt, statementReceipt } from '../ledger/receipts.js';
 import { isRegistrant } from '../ledger/registrant-store.js';
 import { findRegistration, type RegisteredEntry, type Registration } from '../ledger/registration-store.js';
 import { ApiError } from '../platform/errors.js';
-import { isForm, readFormPart } from '../platform/http/form-part.js';
 import type { Principal } from '../platform/http/principal.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { asksForJson } from './asks-for-json.js';
 import { privateBulkRoute } from './bulk-routes.js';
-import { STATEMENT_LIMITS } from './examine-statement.js';
 import { registerStatement, type ScittDeps } from './register-statement.js';
+import { isJsonObject, STATEMENT, SUBMISSION_LIMIT, submittedStatement } from './submitted-statement.js';
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const OPERATION_ID = new RegExp(`^event_(${UUID})$`);
@@ -33,7 +32,7 @@ interface Door {
 /**
  * Registration as stock clients use it (docs/design/interface.md#existing-clients): a registered statement becomes an
  * event, public or private. Its receipt is that of its tenancy log, in the map form. Responses are CBOR maps, and JSON for
- * a client that asks for nothing else.
+ * a client that asks for nothing else or sends JSON.
  */
 export function publicScittRoutes(deps: ScittDeps): Route[] {
   return doorRoutes(deps, { path: '/archivist/v1/publicscitt', name: 'PublicSCITT', public: true });
@@ -44,10 +43,6 @@ export function privateScittRoutes(deps: ScittDeps): Route[] {
   return [...doorRoutes(deps, { path: '/archivist/v1/scitt', name: 'SCITT', public: false }), privateBulkRoute(deps)];
 }
 
-/** The part of a form that has the statement. */
-const PART = 'statement';
-/** Room for a statement as base64, and for the rest of its form. */
-const FORM_LIMIT = 2 * STATEMENT_LIMITS.maxBytes;
 const shared = { access: 'token', success: 200 } as const;
 
 /** An operation in a response, under the names of its JSON form. */
@@ -71,12 +66,13 @@ function doorRoutes(deps: ScittDeps, door: Door): Route[] {
       summary: 'Register a signed statement; returns an operation to poll',
       codes: [400, 401, 402, 403, 413, 429],
       rawBody: true,
-      formPart: PART,
-      bodyLimit: FORM_LIMIT,
+      carriedAs: STATEMENT,
+      bodyLimit: SUBMISSION_LIMIT,
       handle: async ({ principal, rawBody, headers }) => {
-        const submitted = isForm(rawBody, headers) ? await statementIn(rawBody, headers) : rawBody;
+        const submitted = await submittedStatement(rawBody, headers);
         const entry = await registerStatement(deps, principal, { submitted, public: door.public });
-        return operationReply({ operationID: operationId(entry), status: 'running' }, headers);
+        const readsJson = isJsonObject(rawBody) || speaksJson(headers);
+        return operationReply({ operationID: operationId(entry), status: 'running' }, readsJson);
       },
     }),
     operationRoute(deps, door),
@@ -103,9 +99,10 @@ function operationRoute(deps: ScittDeps, door: Door): Route {
       );
       const done = await settled(deps, principal, registration);
       const operationID = operationId(registration);
-      if (!done) return { ...operationReply({ operationID, status: 'running' }, headers), ...STILL_RUNNING };
+      const readsJson = speaksJson(headers);
+      if (!done) return { ...operationReply({ operationID, status: 'running' }, readsJson), ...STILL_RUNNING };
       const entryID = `assets_${registration.assetId}_events_${eventId}`;
-      return operationReply({ operationID, status: 'succeeded', entryID }, headers);
+      return operationReply({ operationID, status: 'succeeded', entryID }, readsJson);
     },
   });
 }
@@ -200,15 +197,13 @@ const operationId = ({ eventId }: RegisteredEntry) => `event_${eventId}`;
 
 const STILL_RUNNING = { status: 202, headers: { 'retry-after': '1' } } as const;
 
-/** A part of text is the base64 that the original's documents show: no statement begins with such a character. */
-async function statementIn(form: Uint8Array, headers: IncomingHttpHeaders): Promise<Uint8Array> {
-  const part = await readFormPart(form, headers, { field: PART, limit: FORM_LIMIT });
-  const text = Buffer.from(part).toString('latin1').replace(/\s+/g, '');
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : part;
+/** Stock clients that read CBOR name no content type, whether they send a body or not. */
+function speaksJson({ accept, 'content-type': type = '' }: IncomingHttpHeaders): boolean {
+  return asksForJson(accept) || /^application\/json\s*(?:;|$)/i.test(type);
 }
 
-function operationReply(operation: Operation, { accept }: IncomingHttpHeaders): Reply {
-  if (asksForJson(accept)) return { body: operation };
+function operationReply(operation: Operation, readsJson: boolean): Reply {
+  if (readsJson) return { body: operation };
   const { operationID, status, entryID } = operation;
   const members = { OperationID: operationID, Status: status, ...(entryID === undefined ? {} : { EntryID: entryID }) };
   const map: CborMap = new Map(Object.entries(members));

@@ -128,6 +128,35 @@ describe('a publicly registered statement', () => {
     expect((await send(Buffer.alloc(65_536).toString('base64'), '*/*')).status).toBe(413);
   });
 
+  it('can come as the member of a JSON object, and a client that sends JSON reads JSON', async () => {
+    const base = '/archivist/v1/publicscitt';
+    const statement = Buffer.from(sampleStatement(sampleIssuer())).toString('base64');
+    const type = { 'content-type': 'application/json' };
+    const post = await client.post(`${base}/entries`, { statement }, { ...type, accept: '*/*' });
+    expect(post.json).toEqual({ operationID: expect.stringMatching(/^event_/), status: 'running' });
+    const { operationID } = post.json as Text;
+    const poll = await client.get(`${base}/operations/${operationID}`, { ...type, accept: '*/*' });
+    expect(poll.json).toEqual({ operationID, status: 'succeeded', entryID: expect.stringMatching(/^assets_/) });
+    const wrapped = { statement: statement.replace(/.{76}/g, '$&\n'), other: 1 };
+    // As curl sends what the original's pages show.
+    const form = { 'content-type': 'application/x-www-form-urlencoded', accept: '*/*' };
+    expect((await client.post(`${base}/entries`, wrapped, form)).json).toEqual(post.json);
+    const bare = await client.get(`${base}/operations/${operationID}`, { accept: '*/*' });
+    expect(decode(bare.bytes)).toMatchObject({ OperationID: operationID, Status: 'succeeded' });
+    for (const body of [
+      {},
+      { statement: 1 },
+      { statement: '' },
+      { statement: 'no base64!' },
+      { Statement: statement },
+    ]) {
+      const { status, json } = await client.post(`${base}/entries`, body);
+      expect([status, json['description']]).toEqual([400, 'statement: must be the base64 of a signed statement']);
+    }
+    const torn = await sendCose(running.url, client, `${base}/entries`, Buffer.from(`{"statement":"${statement}`), {});
+    expect(torn.status).toBe(400);
+  });
+
   it('is no event to the public when its id is none', async () => {
     const answer = await running.anonymous.get('/archivist/v2/publicassets/nonsense/events/nonsense');
     expect(answer.status).toBe(404);

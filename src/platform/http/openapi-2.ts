@@ -49,7 +49,7 @@ function operation(route: Route): Json {
   const form = route.refusal?.form;
   const statuses = [...new Set([...statusesOf(route), ...(form ? OUR_FAULTS : [])])].sort();
   const raw = route.requestType ?? (route.rawBody ? 'application/octet-stream' : []);
-  const consumes = [route.formFile ? FORM : raw, route.formPart ? FORM : []].flat();
+  const consumes = [route.formFile ? FORM : raw, route.carriedAs ? [FORM, 'application/json'] : []].flat();
   const page = route.pageForBrowsers ? ['application/json', 'text/html'] : [];
   const produces = [rawResponse ?? (form ? 'application/json' : page), form?.contentType ?? []].flat();
   return {

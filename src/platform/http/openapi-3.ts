@@ -1,9 +1,10 @@
-import { type ZodType, z } from 'zod';
+import type { ZodType } from 'zod';
 import { ERROR_CODES } from '../errors.js';
 import { inPieces } from '../in-pieces.js';
 import { documentPath, ERROR_SCHEMA, STATUS_MEANINGS } from './described-answers.js';
 import { MASK } from './field-mask.js';
 import { type AnswerHeader, type RequestHeader, type Route, type RouteGroup, statusesOf } from './route.js';
+import { type SchemaWriter, schemaWriter } from './schema-writer.js';
 
 type Json = Record<string, unknown>;
 
@@ -195,7 +196,14 @@ function requestBody(route: Route, describe: SchemaWriter): Json | undefined {
   const schema = route.rawBodySchema ? describe.of(route.rawBodySchema, 'input') : BINARY;
   const types = [route.requestType ?? 'application/octet-stream'].flat();
   const raw = Object.fromEntries(types.map((type) => [type, { schema, ...examples }]));
-  return { required: true, content: { ...raw, ...(route.formPart ? form(route.formPart) : {}) } };
+  return { required: true, content: { ...raw, ...(route.carriedAs ? carried(route.carriedAs) : {}) } };
+}
+
+/** The raw body as a member or a part of that name. */
+function carried(name: string): Json {
+  const base64 = { type: 'string', contentEncoding: 'base64' };
+  const schema = { type: 'object', required: [name], properties: { [name]: base64 } };
+  return { ...form(name), 'application/json': { schema } };
 }
 
 function form(part: string): Json {
@@ -240,60 +248,4 @@ function refusal(route: Route, description: string): Json {
   const type = form?.contentType ?? 'application/json';
   const schema = { $ref: `#/components/schemas/${form?.name ?? 'Error'}` };
   return { description, content: { [type]: { schema } } };
-}
-
-interface SchemaWriter {
-  /** JSON Schema 2020-12; named schemas become references. */
-  of(schema: ZodType, io: 'input' | 'output'): Json;
-  readonly names: readonly string[];
-  named(name: string): Json;
-}
-
-function schemaWriter(schemas: Readonly<Record<string, ZodType>>): SchemaWriter {
-  const registry = z.registry<{ id: string }>();
-  const names = new Map<ZodType, string>();
-  for (const [id, schema] of Object.entries(schemas)) {
-    registry.add(schema, { id });
-    names.set(schema, id);
-  }
-  const written = (schema: ZodType, io: 'input' | 'output'): Json => {
-    const json = z.toJSONSchema(schema, {
-      unrepresentable: 'any',
-      io,
-      // A name stands for the response form; a request may leave out members that a response always has.
-      ...(io === 'output' ? { metadata: withGlobal(registry) } : {}),
-    }) as Json;
-    const { $schema: _, $defs = {}, id: __, $id: ___, ...rest } = json;
-    // A schema with a name is written as a reference to itself.
-    const own = names.get(schema);
-    const { id: ____, ...itself } = (own === undefined ? rest : (($defs as Json)[own] ?? rest)) as Json;
-    return pointing(itself) as Json;
-  };
-  return {
-    of: (schema, io) => {
-      const name = io === 'output' ? names.get(schema) : undefined;
-      return name ? { $ref: `#/components/schemas/${name}` } : written(schema, io);
-    },
-    names: Object.keys(schemas),
-    named: (name) => written(schemas[name]!, 'output'),
-  };
-}
-
-/** Metadata of the schema itself, such as a format, with its name. */
-function withGlobal(registry: { get(schema: ZodType): { id: string } | undefined }): typeof z.globalRegistry {
-  const both = { get: (schema: ZodType) => ({ ...z.globalRegistry.get(schema), ...registry.get(schema) }) };
-  return both as unknown as typeof z.globalRegistry;
-}
-
-/** References that are local to one schema, rewritten as references into the document. */
-function pointing(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(pointing);
-  if (typeof node !== 'object' || node === null) return node;
-  return Object.fromEntries(
-    Object.entries(node).map(([name, value]) => {
-      if (name === '$ref' && typeof value === 'string')
-        return [name, value.replace('#/$defs/', '#/components/schemas/')];
-      return [name, pointing(value)];
-    }),
-  );
 }

@@ -102,8 +102,8 @@ interface RouteDefinition<
   /** Content types of a raw body, the usual one first, and its schema if there is one. */
   readonly requestType?: string | readonly [string, ...string[]];
   readonly rawBodySchema?: z.ZodType;
-  /** The part of a multipart form that may carry the raw body. */
-  readonly formPart?: string;
+  /** The part of a multipart form, or the member of a JSON object (as base64), that may carry the raw body. */
+  readonly carriedAs?: string;
   /** A body that the documents show; a test sends it. */
   readonly example?: unknown;
   /** Headers that change what the route does, for its description. */
