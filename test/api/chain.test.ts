@@ -191,7 +191,7 @@ describe('the chain', () => {
     const { status, json } = await owner.get(NODE);
     const [node] = json['blockchain_nodes'] as Record<string, unknown>[];
     expect(status).toBe(200);
-    expect(node).toMatchObject({ connection_status: 'REACHABLE', syncing: false, peers: [] });
+    expect(node).toMatchObject({ connection_status: 'REACHABLE', syncing: null, peers: [] });
     expect(node!['validator_pubkey']).toMatchObject({ kty: 'EC', crv: 'secp256k1', d: '' });
     expect((await block('number=0')).hash).toBe(node!['genesis_hash']);
     expect((await block(`number=${node!['block_height']}`)).number).toBe(

@@ -120,6 +120,8 @@ function isOfType(value: unknown, type: string): boolean {
       return typeof value === 'string' && /^-?\d+$/.test(value);
     case 'integer':
       return Number.isInteger(value);
+    case 'null':
+      return value === null;
     case 'array':
       return Array.isArray(value);
     case 'object':

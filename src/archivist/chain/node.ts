@@ -28,7 +28,8 @@ export const nodeSchema = z.strictObject({
       state_root: z.string(),
       timestamp_committed: z.string(),
       timestamp_created: z.string(),
-      syncing: z.boolean(),
+      /** An object while a node is behind its peers, as the original has it; there are none. */
+      syncing: z.null(),
       peers: z.array(z.strictObject({ validator_pubkey: publicKeySchema, connection_status: z.string() })),
     }),
   ),
@@ -55,7 +56,7 @@ export function nodeResponse(
         state_root: head.stateRoot,
         timestamp_committed: timeOf(head.timestamp),
         timestamp_created: timeOf(headerFields(blocks.first.header).timestamp),
-        syncing: false,
+        syncing: null,
         peers: [],
       },
     ],
