@@ -51,6 +51,16 @@ function canonical(kid: string): string | undefined {
   }
 }
 
+const configurationSchema = z.strictObject({
+  issuer: z.string(),
+  base_url: z.string(),
+  registration_endpoint: z.string(),
+  bulk_registration_endpoint: z.string().optional(),
+  receipt_endpoint: z.string(),
+  jwks_uri: z.string(),
+  supported_signature_algorithms: z.array(z.string()),
+});
+
 /**
  * The documents that older clients read before they register: a configuration as a CBOR map, and the receipt keys as a
  * JWK set, active key first.
@@ -78,6 +88,7 @@ export function configurationRoutes({ keyring, publicUrl }: DiscoveryDeps, at: s
       success: 200,
       codes: [],
       rawResponse: ['application/cbor', 'application/json'],
+      response: configurationSchema,
       refusal: problemDetails(),
       handle: async ({ headers }) =>
         asksForJson(headers['accept'])

@@ -115,10 +115,26 @@ describe('the OpenAPI 3.1 document', () => {
     expect(Object.keys(download.responses['200']!.content!)).toEqual(['*/*']);
   });
 
-  it('lists the values of a filter, and types page_size as a number', () => {
+  it('describes JSON by its members, never as bytes', () => {
+    const bytes = operations().flatMap(({ operation: { operationId, requestBody, responses } }) =>
+      [requestBody, ...Object.values(responses)].flatMap((each) => {
+        const { schema } = (each?.content?.['application/json'] ?? { schema: {} }) as { schema: { format?: string } };
+        return schema.format === 'binary' ? [operationId] : [];
+      }),
+    );
+    expect(bytes).toEqual([]);
+  });
+
+  it('lists the values of a filter, and types every page_size as a number', () => {
     const list = document.paths['/archivist/v2/assets/{uuid}/events']!['get']!;
     const schemaOf = (name: string) => list.parameters.find((parameter) => parameter.name === name)?.schema;
-    expect(schemaOf('page_size')).toMatchObject({ type: 'integer' });
+    const sizes = operations().flatMap(({ path, operation }) =>
+      (operation.parameters ?? []).flatMap(({ name, schema }) =>
+        name === 'page_size' ? [[path, schema['type']]] : [],
+      ),
+    );
+    expect(sizes.filter(([, type]) => type !== 'integer')).toEqual([]);
+    expect(sizes.length).toBeGreaterThan(15);
     expect(schemaOf('confirmation_status')?.['enum']).toContain('CONFIRMED');
     expect(schemaOf('timestamp_accepted_since')).toEqual({ type: 'string', format: 'date-time' });
     expect(schemaOf('event_attributes.*')).toMatchObject({ type: 'object' });

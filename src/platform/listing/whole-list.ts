@@ -6,8 +6,9 @@ import type { Reply } from '../http/route.js';
 export const wholeListQuery = z.object({
   page_size: z
     .string()
-    .regex(/^\d{0,10}$/, 'must be a number of results')
-    .optional(),
+    .refine((text) => /^\d{0,10}$/.test(text), 'must be a number of results')
+    .optional()
+    .meta({ type: 'integer' }),
   page_token: z.string().max(0, 'must be empty: this list has one page').optional(),
 });
 
