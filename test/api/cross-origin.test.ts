@@ -53,6 +53,14 @@ describe('a page of another origin', () => {
     expect(await allowed('https://anybody.example')).not.toContain('authorization');
   });
 
+  it('may send the headers by which clients of the original name themselves', async () => {
+    for (const origin of [DESK, 'https://anybody.example']) {
+      const { headers } = await preflight(PUBLIC, origin);
+      const allowed = headers.get('access-control-allow-headers')?.split(', ');
+      expect(allowed).toEqual(expect.arrayContaining(['datatrails-user-agent', 'datatrails-partner-id']));
+    }
+  });
+
   it('may read why something public is refused', async () => {
     const missing = await running.anonymous.get(PUBLIC, { origin: 'https://anybody.example' });
     expect([missing.status, missing.headers.get('access-control-allow-origin')]).toEqual([404, '*']);

@@ -1,8 +1,9 @@
 /**
  * Headers that readers of public resources send; for log files, those of the Azure clients that they were written for.
+ * Clients of the original name themselves in `DataTrails-*`, which we do not read.
  */
 const PUBLIC_HEADERS =
-  'if-match, if-none-match, if-range, range, x-ms-client-request-id, x-ms-date, x-ms-range, x-ms-version, x-request-total-count';
+  'datatrails-partner-id, datatrails-user-agent, if-match, if-none-match, if-range, range, x-ms-client-request-id, x-ms-date, x-ms-range, x-ms-version, x-request-total-count';
 const TOKEN_HEADERS = `authorization, content-type, idempotency-key, archivist-tenancy, prefer, ${PUBLIC_HEADERS}`;
 const EXPOSED =
   'etag, location, retry-after, content-range, content-disposition, x-total-count, x-ignored-members, ratelimit, ratelimit-policy, archivist-rate-limit-reset';
