@@ -10,5 +10,4 @@ export const STATEMENT_SIGNER: Purpose = {
     ExtendedKeyUsage.mailProtection,
     ExtendedKeyUsage.documentSigning,
   ],
-  purposeRequired: false,
 };

@@ -27,7 +27,7 @@ export function readClientChain(leaf: X509Certificate): ClientChain {
 
 /**
  * Returns whether the authority vouches for the client at this time: the path to it is valid (RFC 5280 section 6.1,
- * without revocation lists), and the client's certificate names a subject and is for TLS clients.
+ * without revocation lists), and the client's certificate names a subject and may be used by TLS clients.
  */
 export function vouchesFor(
   authority: X509Certificate,

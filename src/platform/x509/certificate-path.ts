@@ -49,10 +49,10 @@ function isFor({ extensions: { purposes } }: Certificate, purpose: Purpose): boo
 }
 
 function assertSubscriber(certificate: Certificate, purpose: Purpose): void {
-  const { basicConstraints, keyUsage, purposes } = certificate.extensions;
+  const { basicConstraints, keyUsage } = certificate.extensions;
   if (basicConstraints?.isAuthority) throw new CertificateUnusable("the signer's certificate is an authority's");
   const hasUsage = !keyUsage || purpose.keyUsages.some((bit) => keyUsage.has(bit));
-  if (!hasUsage || !isFor(certificate, purpose) || (purpose.purposeRequired && !purposes))
+  if (!hasUsage || !isFor(certificate, purpose))
     throw new CertificateUnusable(`the signer's certificate is not for ${purpose.use}`);
 }
 

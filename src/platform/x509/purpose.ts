@@ -8,8 +8,6 @@ export interface Purpose {
    * Object identifiers of extended key usages; if the certificate has an extended key usage, it must have one of them.
    */
   readonly purposes: readonly string[];
-  /** Whether the subscriber's own certificate must have an extended key usage. */
-  readonly purposeRequired: boolean;
 }
 
 /** Bits of a key usage from the left (RFC 5280 section 4.2.1.3). */
@@ -24,10 +22,12 @@ export const ExtendedKeyUsage = {
   documentSigning: '1.3.6.1.5.5.7.3.36',
 } as const;
 
-/** A certificate for any purpose is not enough here: it must name this purpose. */
+/**
+ * As OpenSSL judges a client: `anyExtendedKeyUsage` is not enough, but a certificate need not have extended key usages. The
+ * original's own script makes clients' certificates of version 1, which have no extensions.
+ */
 export const TLS_CLIENT: Purpose = {
   use: 'TLS clients',
   keyUsages: [KeyUsage.digitalSignature, KeyUsage.keyAgreement],
   purposes: [ExtendedKeyUsage.clientAuthentication],
-  purposeRequired: true,
 };

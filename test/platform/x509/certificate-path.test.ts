@@ -131,6 +131,14 @@ const AGREED: readonly Row[] = [
   ['an expired root', altered({ root: { notBefore: past(100), notAfter: past(50) } })],
   ['a leaf that is not valid yet', altered({ leaf: { notBefore: past(-3600) } })],
   ['an authority that is not valid yet', altered({ middle: { notBefore: past(-3600) } })],
+  [
+    'no purpose',
+    ({ root }) => {
+      const top = root();
+      const parts = { subject: 'Leaf', issuedBy: top, usages: [DIGITAL_SIGNATURE!], identifiers: true };
+      return [sampleCertificate(parts), top];
+    },
+  ],
   ['another purpose', altered({ leaf: { purposes: [SERVER!] } })],
   ['an authority for another purpose', altered({ middle: { purposes: [SERVER!] } })],
   ['a root for another purpose', altered({ root: { purposes: [SERVER!] } })],
@@ -413,20 +421,14 @@ describe('the reader of certificates', () => {
     expect(readCertificate(genuine.pem).subject).toEqual(readCertificate(genuine.der).subject);
   });
 
-  it('tells a purpose that is demanded from one that may be absent', () => {
+  it('takes a subscriber that names no purpose, and a signer that names one of several', () => {
     const top = root();
-    const bare = sampleCertificate({ subject: 'Leaf', issuedBy: top, usages: [DIGITAL_SIGNATURE!] });
-    const path = [bare, top].map(({ der: bytes }) => readCertificate(bytes));
-    expect(() => assertPath(path, STATEMENT_SIGNER, NOW)).not.toThrow();
-    expect(() => assertPath(path, TLS_CLIENT, NOW)).toThrow('not for TLS clients');
-    const signer = sampleCertificate({ subject: 'Leaf', issuedBy: top, purposes: [CODE!] });
-    expect(() =>
-      assertPath(
-        [signer, top].map(({ der: bytes }) => readCertificate(bytes)),
-        STATEMENT_SIGNER,
-        NOW,
-      ),
-    ).not.toThrow();
+    const pathOf = (leaf: SampleCertificate) => [leaf, top].map(({ der: bytes }) => readCertificate(bytes));
+    const bare = pathOf(sampleCertificate({ subject: 'Leaf', issuedBy: top, usages: [DIGITAL_SIGNATURE!] }));
+    for (const purpose of [STATEMENT_SIGNER, TLS_CLIENT]) expect(() => assertPath(bare, purpose, NOW)).not.toThrow();
+    const signer = pathOf(sampleCertificate({ subject: 'Leaf', issuedBy: top, purposes: [CODE!] }));
+    expect(() => assertPath(signer, STATEMENT_SIGNER, NOW)).not.toThrow();
+    expect(() => assertPath(signer, TLS_CLIENT, NOW)).toThrow('not for TLS clients');
   });
 
   /** A leaf whose unknown extension is marked critical with this byte. */
