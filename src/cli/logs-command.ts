@@ -44,7 +44,13 @@ function explained(log: LogRecord | ExplainedLog): string[] {
 const KEYS_LOG_BEHIND =
   'the database has lost key manifests that were published: run "vcon-archivist logs resume" for this log, which brings them back from the object store. Then look at the other logs';
 
-function advice({ kind, finding }: ExplainedLog): string {
+/** The reason that `restore` gives with --halt-logs (restore/published-since.ts). `logs resume` lifts no such halt. */
+const RESTORED = /^restored from the copy of /;
+const RESTORED_COPY =
+  'if nothing was published after this copy, restore it again into an empty place with --nothing-published-since. If something was, bring the newer database back, or keep this one for reading: see docs/operate/backup.md';
+
+function advice({ kind, finding, halted }: ExplainedLog): string {
+  if (finding === 'consistent' && RESTORED.test(halted)) return RESTORED_COPY;
   return kind === KEYS_LOG && finding === 'database_older' ? KEYS_LOG_BEHIND : ADVICE[finding];
 }
 
