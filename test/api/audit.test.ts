@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { blobsOfAssetFreeEvents } from '../../src/archivist/audit/blob-audit-store.js';
 import { toHex } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { UNFINISHED } from '../../src/platform/durable-file.js';
@@ -238,6 +239,30 @@ describe('the audit of a database', () => {
     renameSync(join(objects, `${file}.aside`), join(objects, file));
     expect(await audit()).toEqual([]);
   });
+
+  it('reads large and deep attributes within the time of a statement, attachments inside attachments too', async () => {
+    const id = '0192e8f5-0000-7000-8000-000000000001';
+    const part = { arc_attribute_type: 'arc_attachment', arc_blob_identity: `blobs/${id}`, arc_blob_hash_value: '01' };
+    const head = `${JSON.stringify(part).slice(0, -1)}, "inside": `;
+    await running.asOwner(
+      `INSERT INTO archivist.asset_free_event (tenant_id, event_id, attributes, trails, event_type, creator_issuer, created_by, created_at_ms)
+       SELECT tenant_id, gen_random_uuid(),
+              ('{"deep": ' || repeat('${head}', 60) || '"' || repeat('x', 900000) || '"' || repeat('}', 61))::jsonb, '[]', 'deep', '', '', 1
+         FROM (SELECT DISTINCT tenant_id FROM archivist.blob LIMIT 1) t, generate_series(1, 200)`,
+    );
+    const before = {
+      tenantId: '00000000-0000-0000-0000-000000000000',
+      eventId: '00000000-0000-0000-0000-000000000000',
+    };
+    const reading = running.service.parts.database.inTransaction('system', async (tx) => {
+      await tx.query(`SET LOCAL statement_timeout = '10s'`);
+      return blobsOfAssetFreeEvents(tx, before, 500);
+    });
+    const found = await reading.finally(() =>
+      running.asOwner(`DELETE FROM archivist.asset_free_event WHERE event_type = 'deep'`),
+    );
+    expect(found.filter(({ lost }) => lost)).toHaveLength(200);
+  }, 120_000);
 
   it.each([
     [

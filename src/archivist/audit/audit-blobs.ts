@@ -5,7 +5,8 @@ import { blobObjectKey } from '../blobs/blob.js';
 import { blobsAfter, blobsOfAssetEvents, blobsOfAssetFreeEvents } from './blob-audit-store.js';
 import type { DeploymentAudit } from './deployment-audit.js';
 
-const PAGE = 500;
+/** The attributes of so many events are read in one statement, which must end within its time limit. */
+const PAGE = 100;
 const NOTHING = '00000000-0000-0000-0000-000000000000';
 
 /**
