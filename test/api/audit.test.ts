@@ -1,13 +1,18 @@
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { auditAssets } from '../../src/archivist/audit/audit-assets.js';
+import { auditBlobs } from '../../src/archivist/audit/audit-blobs.js';
 import { blobsOfAssetFreeEvents } from '../../src/archivist/audit/blob-audit-store.js';
 import { toHex } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { UNFINISHED } from '../../src/platform/durable-file.js';
+import { fileObjectStore } from '../../src/platform/file-object-store.js';
 import { commandLine } from '../support/command-line.js';
+import { engines } from '../support/engines.js';
 import { faultsOfAudit } from './faults-of-audit.js';
 import { startTestService, type TestService } from './test-service.js';
 import { uploadFile } from './upload-file.js';
@@ -263,6 +268,34 @@ describe('the audit of a database', () => {
     );
     expect(found.filter(({ lost }) => lost)).toHaveLength(200);
   }, 120_000);
+
+  it.runIf(engines().at(-1)!.name === 'PostgreSQL')(
+    'takes more time than a request may, where it reads all events of many assets and their attachments',
+    async () => {
+      const { database, deployment } = running.service.parts;
+      const limit = (time: string) =>
+        Promise.all(
+          Array.from({ length: 10 }, () =>
+            database.inTransaction('system', (tx) =>
+              tx.query(`SELECT set_config('statement_timeout', $1, false), pg_sleep(0.2)`, [time]),
+            ),
+          ),
+        );
+      const faults: string[] = [];
+      const fault = (_: string, what: string) => void faults.push(what);
+      const audited = { database, deployment, objectStore: fileObjectStore(objects), fault };
+      await limit('1s');
+      const tables = 'archivist.asset, archivist.blob';
+      const locked = running.asOwner(`BEGIN; LOCK TABLE ${tables}; SELECT pg_sleep(3); COMMIT`);
+      await wait(300);
+      const read = Promise.all([auditAssets(audited), auditBlobs(audited)]);
+      await read.finally(async () => {
+        await locked;
+        await limit('30s');
+      });
+      expect(faults).toEqual([]);
+    },
+  );
 
   it.each([
     [

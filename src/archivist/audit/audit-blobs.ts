@@ -3,9 +3,8 @@ import { AuditStopped } from '../../ledger/audit/audit-context.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { blobObjectKey } from '../blobs/blob.js';
 import { blobsAfter, blobsOfAssetEvents, blobsOfAssetFreeEvents } from './blob-audit-store.js';
-import type { DeploymentAudit } from './deployment-audit.js';
+import { type DeploymentAudit, LONG_STATEMENTS } from './deployment-audit.js';
 
-/** The attributes of so many events are read in one statement, which must end within its time limit. */
 const PAGE = 100;
 const NOTHING = '00000000-0000-0000-0000-000000000000';
 
@@ -36,7 +35,7 @@ async function eachOf<Key, Row extends Key>(
   for (let after = first; ; ) {
     if (stopping?.()) throw new AuditStopped('stopped at the blobs');
     const begun = performance.now();
-    const page = await database.inTransaction('system reading', (tx) => pageAfter(tx, after, PAGE));
+    const page = await database.inTransaction(LONG_STATEMENTS, (tx) => pageAfter(tx, after, PAGE));
     for (const row of page) await look(row);
     if (page.length < PAGE) return;
     if (gently) await wait(performance.now() - begun);

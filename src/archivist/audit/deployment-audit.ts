@@ -7,3 +7,6 @@ export type DeploymentAudit = Pick<AuditContext, 'database' | 'objectStore' | 'f
   /** Rests as long as it works: for an audit beside requests. */
   readonly gently?: boolean;
 };
+
+/** Statements that read whole tables, or all events of many assets, may take longer than those of a request. */
+export const LONG_STATEMENTS = { system: 'reading', settings: { statement_timeout: '10min' } } as const;
