@@ -224,6 +224,22 @@ describe.skipIf(!chromiumPath)('compliance that is read in steps', { timeout: 18
       expect(await complaints(page)).toEqual(['1', '1']);
     }));
 
+  it('prints tables with their columns, also on a page that is narrower than a screen with columns', () =>
+    visit(
+      async (_, page) => {
+        await looked(page, 'All assets that you may see were looked at: 4.');
+        // A4 between the margins, in CSS pixels.
+        await page.setViewportSize({ width: 673, height: 970 });
+        const cell = page.getByRole('table', { name: 'Policies' }).locator('td').first();
+        const display = (): Promise<unknown> => cell.evaluate('(cell) => getComputedStyle(cell).display');
+        expect(await display()).toBe('grid');
+        await page.emulateMedia({ media: 'print' });
+        expect(await display()).toBe('table-cell');
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(673);
+      },
+      { query: QUERY },
+    ));
+
   it('looks further back as the reader asks, until it shows what one step over everything shows', async () => {
     let whole: string[] = [];
     await visit(
