@@ -72,7 +72,7 @@ function continuedText({ logs, continues }: AuditReport): string[] {
     '',
     `Continued from the state file of an audit that began at ${continues}. This run did not read:`,
     ...logs.filter(({ from }) => from !== '0').map(({ name, from }) => `  ${name}: leaves 0 to ${BigInt(from) - 1n}`),
-    'It checked that their seals are still the ones that were audited. For these leaves the verdict rests on the file: events and statements that changed since, or a changed file, are not noticed. To rely on nothing else, delete the file and audit again.',
+    'It checked that their seals are still the ones that were audited. For these leaves the verdict rests on the file: events and statements that changed since then are not noticed, and neither is a changed file. To rely on nothing else, delete the file and audit again.',
   ];
 }
 

@@ -30,7 +30,7 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
   asset_free_event: {
     covered: ['tenant_id', 'event_id', 'attributes', 'trails', 'event_type', 'created_by', 'created_at_ms'],
     open: {
-      creator_issuer: 'no log holds it: it only decides whether its creator may read the event',
+      creator_issuer: 'it is in no log; it only decides whether the creator may read the event',
       searched_creator: INDEX,
       searched_type: INDEX,
     },
@@ -52,7 +52,7 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
       'created_at',
     ],
     open: {
-      behaviours: 'no event names them; they hide no event',
+      behaviours: 'no event names them, and they hide no event',
       subject: INDEX,
       display_type: INDEX,
     },
@@ -178,7 +178,7 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
   simple_hash_event: { covered: ['tenant_id', 'event_id', 'accepted_at', 'anchor_number'], open: {} },
   anchor_window: {
     covered: ['tenant_id', 'anchored_until', 'anchors'],
-    open: { closed_until: 'the window that is open now; only an end before the last anchor’s end is found' },
+    open: { closed_until: 'the end of the open window; only an end before the last anchor’s end is found' },
   },
   anchor: {
     covered: [
@@ -211,17 +211,17 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
 
 /** Columns that are covered only in part. */
 const LIMITS = [
-  'asset.attributes: a value that no event gave the asset, and a missing attribute. An older value in place of a newer one is found if ten minutes are between the two events, and nothing in assets with more than 10,000 events.',
-  'asset.tracked: only if the asset has no event that starts tracking, or none that stops it.',
-  'signing_key: in the row of the token pepper, key_id and valid_from are not covered; each start of the service compares them with KEYS_DIR.',
-  'asset_free_event.event_type, created_by and created_at_ms: for events that are older than records, only by 56 bits.',
-  'leaf.idtimestamp of statement logs: only the millisecond and the order; what is signed there has no time.',
-  'seal.sealed_at_ms of statement logs: only in part, for the same reason.',
-  'log.massif_height of statement logs: they have no massifs.',
+  'asset.attributes: a value that no event gave the asset, and a missing attribute. An older value in place of a newer one is found if the two events are ten minutes apart. In assets with more than 10,000 events, nothing is found.',
+  'asset.tracked: a change is found only if the asset has no event that starts tracking, or no event that stops it.',
+  'signing_key: everything except key_id and valid_from in the row of the token pepper; each start of the service compares these with KEYS_DIR.',
+  'asset_free_event.event_type, created_by and created_at_ms: for events from before the service signed records, a change that differs in 56 bits of a hash.',
+  'leaf.idtimestamp of statement logs: another millisecond or another order. Nothing that is signed there has a time.',
+  'seal.sealed_at_ms of statement logs: a time out of order, for the same reason.',
+  'log.massif_height of statement logs: nothing, because they have no massifs.',
   'payload_hash_registration.submitted: everything except its unprotected header.',
   'cosigned_checkpoint.note: only the cosignatures of the witnesses in WITNESSES.',
-  'cosigned_checkpoint, a deleted row: only if it was the largest; a larger checkpoint covers what a smaller one did.',
-  'registration.policy_digest and key_resolution: for events that were registered before events named both, only whether the policy exists.',
+  'cosigned_checkpoint: a deleted row, if it was the largest. A larger checkpoint covers what a smaller one did.',
+  'registration.policy_digest and key_resolution: for events from before both were recorded in the event, only a missing policy.',
 ] as const;
 
 /** Returns the same list as lines. */
@@ -238,6 +238,7 @@ export function coverageLines(): string[] {
     ...covered.map(([table, each]) => `  ${table}: ${each.covered.join(', ')}`),
     'Columns that are not covered:',
     ...open,
+    'Columns that are covered in part, and what is found there:',
     ...LIMITS.map((limit) => `  ${limit}`),
   ];
 }

@@ -35,7 +35,7 @@ async function recipientsOf(options: BackupOptions): Promise<readonly string[] |
   if (options.withoutKeys && given.length === 0) return undefined;
   if (given.length === 0 || options.withoutKeys)
     throw new UsageError(
-      'give --recipient <age1…>, to whom the keys are encrypted, or --without-keys if you back up KEYS_DIR yourself',
+      'give --recipient <age1…> to encrypt the keys to, or --without-keys if you back up KEYS_DIR yourself',
     );
   return given;
 }
@@ -73,7 +73,7 @@ export function addBackupCommand(program: Command, terminal: Terminal): void {
   program
     .command('backup')
     .description('copy the database, its objects and the keys to a folder, while the service runs; see docs/operate')
-    .argument('<folder>', 'where the copies are; objects that an earlier copy there has are not copied again')
+    .argument('<folder>', 'folder of the copies; objects that an earlier copy in it has are not copied again')
     .option('--recipient <age1…>', 'age recipient that the keys are encrypted to; repeatable', collect)
     .option('--recipients-file <file>', 'file of age recipients, one a line')
     .option('--without-keys', 'do not copy KEYS_DIR')

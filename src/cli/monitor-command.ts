@@ -218,7 +218,7 @@ export function addMonitorCommand(program: Command, terminal: Terminal): void {
       'how many of these witnesses must have cosigned, at most as many as the service waits for; default all',
     )
     .option('--seconds <number>', 'interval between two rounds', '60')
-    .option('--silence <hours>', 'raise an alarm if a log shows nothing new for so long; default: no limit')
+    .option('--silence <hours>', 'raise an alarm if a log shows nothing new for this long; default: never')
     .option('--once', 'look at each log once; exit status 2 if a log could not be read')
     .addHelpText(
       'after',

@@ -41,9 +41,11 @@ const OLDER_THAN_STORE = /the object store has (seal|key manifest|block) \d+/;
 
 async function requestOf(folder: string, options: RestoreOptions, terminal: Terminal): Promise<RestoreRequest> {
   const name = options.copy ?? (await completeCopies(folder)).at(-1);
-  if (name === undefined) throw new UsageError(`${folder} has no complete copy`);
+  if (name === undefined) throw new UsageError(`${folder} has no complete copy: give the folder that "backup" wrote`);
   if ((options.identity === undefined) === !options.withoutKeys)
-    throw new UsageError('give --identity <file>, which opens the keys, or --without-keys if KEYS_DIR is in its place');
+    throw new UsageError(
+      'give --identity <file> to decrypt the keys, or --without-keys if KEYS_DIR is already in place',
+    );
   if (options.nothingPublishedSince && options.haltLogs)
     throw new UsageError('give only one of --nothing-published-since and --halt-logs');
   const identities =
@@ -103,7 +105,7 @@ function reportLines({ copy, manifest, objects, published, halted, faults, open 
     faults.length === 0 ? 'The audit found no fault.' : `The audit found ${counted(faults.length, 'fault')}.`,
     open
       ? 'The service can start.'
-      : 'The service does not start on this place. Restore an older copy, or give --despite-faults to start with what is here.',
+      : 'No service starts on the restored data. Restore an older copy, or give --despite-faults to start with these faults.',
   ];
 }
 
@@ -121,11 +123,14 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
     .command('restore')
     .description('fill an empty DATA_DIR or DATABASE_URL from a backup folder, and audit it before a service may start')
     .argument('<folder>', 'the folder that "backup" wrote')
-    .option('--copy <name>', 'name of the copy in <folder>/copies; default: the newest complete one')
-    .option('--identity <file>', 'age identity that opens the keys')
-    .option('--without-keys', 'restore no keys: KEYS_DIR is in its place')
-    .option('--nothing-published-since', 'the service published nothing after this copy, for example it was stopped')
-    .option('--halt-logs', 'it may have published something after this copy: halt every log')
+    .option('--copy <name>', 'name of the copy in <folder>/copies; default: the newest complete copy')
+    .option('--identity <file>', 'age identity that decrypts the keys')
+    .option('--without-keys', 'do not restore keys: KEYS_DIR is already in place')
+    .option(
+      '--nothing-published-since',
+      'the service published nothing after this copy, for example because it was stopped',
+    )
+    .option('--halt-logs', 'the service may have published something after this copy: halt every log')
     .option('--root <fingerprint>', 'fingerprint of the root key, for the audit')
     .option('--despite-faults', 'let the service start even if the audit finds faults')
     .option('--json', 'print one JSON document')

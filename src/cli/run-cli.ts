@@ -48,7 +48,7 @@ export async function runCli(args: readonly string[], output: Output): Promise<v
   const program = new Command('vcon-archivist')
     .description('Evidence for conversations: check it, and run the service that makes it')
     .version(packageVersion())
-    .showHelpAfterError('See the same command with --help.')
+    .showHelpAfterError('Run the same command with --help.')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd().split('\n')),

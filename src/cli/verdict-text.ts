@@ -72,7 +72,7 @@ export function verdictLines(verdict: Verdict, files: readonly TakenFor[]): stri
     ),
     ...section(
       'Files:',
-      files.map(({ file, kind }) => `  ${file}: taken for ${kindName(kind)}`),
+      files.map(({ file, kind }) => `  ${file}: read as ${kindName(kind)}`),
     ),
   ];
 }

@@ -17,7 +17,7 @@ export const TEXTS = {
   filesTitle: 'Your files',
   remove: (name: string) => `Remove ${name}`,
   clear: 'Remove all',
-  takenFor: (kind: string) => `taken for ${kind}`,
+  takenFor: (kind: string) => `read as ${kind}`,
   trustTitle: 'Whom do you trust?',
   fingerprint: 'Root fingerprint of the operator',
   fingerprintHelp:

@@ -158,7 +158,9 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
     const args = ['restore', backup, '--identity', join(deployment.folder, 'identity.txt')];
     const undecided = await cli(place, ...args);
     expect(undecided.code).toBe(2);
-    expect(undecided.err).toMatch(/does not show what was published after this copy.*--nothing-published-since/);
+    expect(undecided.err).toMatch(
+      /does not show whether anything was published after this copy.*--nothing-published-since/,
+    );
 
     const decided = [...args, '--nothing-published-since'];
     const [log] = await readdir(join(backup, 'objects', 'key-manifests'));

@@ -68,7 +68,7 @@ it('a suggestion of the right option stays a line of its own', async () => {
   expect(err.split('\n')).toEqual([
     "error: unknown option '--roots'",
     '(Did you mean --root?)',
-    'See the same command with --help.',
+    'Run the same command with --help.',
   ]);
 });
 

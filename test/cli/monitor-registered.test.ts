@@ -170,7 +170,7 @@ describe('vcon-archivist monitor of seals that are registered in a statement log
     const shown = statements.published([...entries, utf8('another')]);
     statementLog = (path) => (path.includes('/entries/') ? undefined : shown(path));
     const { err, exitCode } = await monitor();
-    expect([exitCode, err]).toEqual([2, expect.stringContaining('is not there')]);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('does not exist')]);
   });
 
   it('says that what it keeps of them is damaged, and does not accuse the log', async () => {

@@ -94,6 +94,6 @@ describe('monitor of a service whose logs witnesses cosign', { timeout: LONG }, 
     withheld = '/tile/entries/';
     const { err, exitCode } = await monitor('withheld');
     withheld = undefined;
-    expect([exitCode, err]).toEqual([2, expect.stringMatching(/tile\/entries\/\S+ is not there/)]);
+    expect([exitCode, err]).toEqual([2, expect.stringMatching(/tile\/entries\/\S+ does not exist/)]);
   });
 });

@@ -139,7 +139,7 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
     await monitor();
     answer = (path) => (path.endsWith('.log') ? undefined : published(log, 5)(path));
     const { err, exitCode } = await monitor();
-    expect([exitCode, err.includes('is not there')]).toEqual([2, true]);
+    expect([exitCode, err.includes('does not exist')]).toEqual([2, true]);
   });
 
   it('takes a view that is frozen for too long for a view apart', async () => {

@@ -101,7 +101,7 @@ describe('vcon-archivist verify', () => {
       const kinds = { [vcon]: 'vcon', [statement]: 'transparent_statement' };
       expect([exitCode, takenFor]).toEqual([0, files.map((path) => ({ file: path, kind: kinds[path] }))]);
     }
-    expect((await verify(statement, vcon)).out).toContain(`${vcon}: taken for a vCon`);
+    expect((await verify(statement, vcon)).out).toContain(`${vcon}: read as a vCon`);
   });
 
   it('says which form of somebody’s own copy matched', async () => {

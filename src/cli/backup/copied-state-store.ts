@@ -34,7 +34,7 @@ export interface CopiedState {
   readonly lastManifest: number;
 }
 
-/** What a copy's database has, and what therefore must be among its objects. */
+/** The state of a copy's database, and the objects that the copy must therefore have. */
 export interface CopiedDatabase extends CopiedState {
   readonly keysLog: string;
   /** Numbers of the chain's blocks: an open fork left some out. */

@@ -64,7 +64,7 @@ export async function openSecrets(
     for (const identity of identities) decrypter.addIdentity(identity);
     return unzipSync(await decrypter.decrypt(sealed));
   } catch {
-    throw new UsageError('--identity: none of these identities opens the keys of the copy');
+    throw new UsageError('--identity: none of these identities decrypts the keys of the copy');
   }
 }
 
@@ -78,7 +78,10 @@ export async function placeSecrets(
 ): Promise<void> {
   for (const [name, bytes] of Object.entries(files)) {
     const inKeys = name.startsWith(KEYS) && NAME.test(name.slice(KEYS.length));
-    if (!inKeys && name !== CREDENTIALS) throw new UsageError(`the keys of the copy have a file of a strange name`);
+    if (!inKeys && name !== CREDENTIALS)
+      throw new UsageError(
+        `the keys of the copy contain ${JSON.stringify(name)}, which no backup writes: restore another copy`,
+      );
     const path = inKeys ? join(keysDir, name.slice(KEYS.length)) : credentialsPath(dataDir);
     if (await createFile(path, bytes, 0o600)) continue;
     if (!(await readFile(path)).equals(bytes))

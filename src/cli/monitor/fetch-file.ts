@@ -1,6 +1,6 @@
 import { concatBytes } from '../../core/bytes.js';
 
-/** The log cannot be reached, or answers what is no answer: nothing is known against it yet. */
+/** The log cannot be reached, or its answer is not usable. Nothing is known against the log yet. */
 export class LogUnreachable extends Error {
   override readonly name = 'LogUnreachable';
 }
@@ -8,11 +8,11 @@ export class LogUnreachable extends Error {
 const TIME_LIMIT_MS = 30_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** A file of a log; undefined when there is none (404). @throws {LogUnreachable} */
+/** Returns a file of a log; undefined if it does not exist (404). @throws {LogUnreachable} */
 export async function fetchFile(url: string): Promise<Uint8Array | undefined> {
   // A log that is watched does not choose what else we ask for.
   const response = await fetch(url, { signal: AbortSignal.timeout(TIME_LIMIT_MS), redirect: 'manual' }).catch(() => {
-    throw new LogUnreachable(`${url} does not answer`);
+    throw new LogUnreachable(`${url} does not answer: check the address, the network and the service`);
   });
   if (response.status === 404) return undefined;
   if (response.status >= 300 && response.status < 400)
@@ -36,15 +36,15 @@ async function boundedBody(response: Response, url: string): Promise<Uint8Array>
       if (length > MOST_BYTES) break;
     }
   } catch {
-    throw new LogUnreachable(`${url} broke off`);
+    throw new LogUnreachable(`${url} ended before all of it was sent`);
   }
   if (length > MOST_BYTES) throw new LogUnreachable(`${url} answers more than ${MOST_BYTES} bytes`);
   return concatBytes(...chunks);
 }
 
-/** The same, of a file that has to be there. @throws {LogUnreachable} */
+/** Returns a file of a log that must exist. @throws {LogUnreachable} */
 export async function requireFile(url: string): Promise<Uint8Array> {
   const bytes = await fetchFile(url);
-  if (!bytes) throw new LogUnreachable(`${url} is not there`);
+  if (!bytes) throw new LogUnreachable(`${url} does not exist (404)`);
   return bytes;
 }

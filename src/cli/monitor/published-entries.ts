@@ -46,7 +46,7 @@ export async function* entriesFrom(
   for (let index = from / width; index * width < tree.size && bytes < MOST_BYTES; index += 1n) {
     const path = tilePath({ level: 'entries', index, width: tileWidth(tree.size, index) });
     const bundle = await fetchFile(`${url}/tile/${path}`);
-    if (!bundle && isPublished) throw new LogUnreachable(`${url}/tile/${path} is not there`);
+    if (!bundle && isPublished) throw new LogUnreachable(`${url}/tile/${path} does not exist (404)`);
     if (!bundle) return;
     bytes += bundle.length;
     const [entries, leaves] = [split(bundle), await leavesOf(index)];

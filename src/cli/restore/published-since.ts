@@ -32,7 +32,7 @@ export function haltReasons(manifest: CopyManifest, since: PublishedSince, unkno
     if (later > 0)
       reasons.set(log, `the object store has seal ${sealNumber + 1}: the database is older than what was published`);
     else if (unknownSince)
-      reasons.set(log, `restored from the copy of ${manifest.madeAt}: what was published after it is not known`);
+      reasons.set(log, `restored from the copy of ${manifest.madeAt}: what was published after it is unknown`);
   }
   return reasons;
 }

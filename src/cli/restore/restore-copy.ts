@@ -47,7 +47,7 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
   await requireKnownSchema(manifest);
   await checkFiles(copy, manifest, progress);
   if (identities && manifest.keys !== 'encrypted')
-    throw new UsageError('this copy has no keys: give --without-keys, and put KEYS_DIR in its place yourself');
+    throw new UsageError('this copy has no keys: put KEYS_DIR in place yourself, then give --without-keys');
   const sealed = identities && new Uint8Array(await readInput(join(copy, SEALED_KEYS)));
   const secrets = sealed && (await openSecrets(sealed, identities));
   const objects: CopiedObject[] = [];
@@ -89,7 +89,7 @@ function unknownSince({ since }: RestoreRequest, { known, later }: PublishedSinc
   if (since === 'halt the logs') return true;
   if (known || later.length > 0 || since === 'nothing was published') return false;
   throw new UsageError(
-    'the object store does not show what was published after this copy. If the service published nothing after it, give --nothing-published-since; else give --halt-logs, and see docs/operate/backup.md',
+    'the object store does not show whether anything was published after this copy. If nothing was, give --nothing-published-since. If something was, or you do not know, give --halt-logs. See docs/operate/backup.md',
   );
 }
 

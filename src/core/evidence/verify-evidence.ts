@@ -35,7 +35,7 @@ export interface EvidenceVerdict {
   readonly files: readonly TakenFor[];
 }
 
-/** Files that were read but cannot be checked; `files` gives the kind of each. */
+/** Files that were read but cannot be checked. `files` has the kind of each. */
 export class NotEvidence extends UsageError {
   readonly files: readonly TakenFor[];
 
@@ -71,7 +71,7 @@ const NO_EVIDENCE: readonly EvidenceKind[] = ['document', 'keys', 'key_manifest'
 export function requireEvidence(files: readonly EvidenceFile[]): readonly TakenFor[] {
   const takenFor = files.map(({ path, takenFor: kind }) => ({ file: path, kind }));
   if (files.some(({ kind }) => !NO_EVIDENCE.includes(kind))) return takenFor;
-  const list = takenFor.map(({ file, kind }) => `${file} is taken for ${kindName(kind)}`).join(', ');
+  const list = takenFor.map(({ file, kind }) => `${file} was read as ${kindName(kind)}`).join(', ');
   throw new NotEvidence(
     `none of the files is evidence: ${list}. Give a transparent statement, an evidence bundle, or a receipt with what it is for`,
     takenFor,

@@ -108,7 +108,7 @@ function orderOf(
   return orders.includes('newer') ? 'newer' : 'forked';
 }
 
-const UNORDERED = 'no given seal that is registered in a statement log proves it';
+const UNORDERED = 'no given seal proves the order by its registration in a statement log';
 
 /** More pieces than this are counted; all of them are in the finding. */
 const MOST_NAMED = 3;
@@ -124,9 +124,9 @@ function unordered(pieces: readonly string[]): Partial<Findings> {
   const { some, all } = named(pieces);
   const said =
     pieces.length === 1
-      ? `only its own log says when ${some} was made`
-      : `only their own logs say when ${pieces.length} pieces were made (${some})`;
-  const detail = `${said}, and so whether that was before or after a key manifest: ${UNORDERED}`;
+      ? `it is not proven whether ${some} is older than a key manifest: only its own log says when it was made`
+      : `it is not proven whether ${pieces.length} pieces are older than a key manifest (${some}): only their own logs say when they were made`;
+  const detail = `${said}, and ${UNORDERED}`;
   return missing('order', detail, all);
 }
 

@@ -10,7 +10,7 @@ import type { Claim, Facts } from './claim.js';
 import { namedAttachments } from './named-attachments.js';
 import { type Findings, failure, notCovered } from './verdict.js';
 
-/** In which form a document has the digest that evidence speaks of. */
+/** The form in which a document has the digest that the evidence names. */
 export type DocumentForm = 'raw' | ConserverForm | 'jcs';
 
 const FORMS: Readonly<Record<DocumentForm, string>> = {
@@ -38,23 +38,23 @@ function digestsOf(document: Uint8Array): (alg: HashRules['alg']) => string {
   };
 }
 
-/** How a person calls a form. */
+/** Returns the name of a form, for a person. */
 export function describeForm(form: DocumentForm): string {
   return FORMS[form];
 }
 
-/** A document found to be the one that evidence is about. */
+/** A document that was found to be the one that evidence is about. */
 export interface DocumentMatch {
   readonly form: DocumentForm;
   /** In hex. */
   readonly digest: string;
 }
 
-/** What evidence says of the document that it is about. */
+/** The digests that evidence states of the document that it is about. */
 export type DocumentDigests = Pick<Facts, 'payload_hash' | 'payload_hash_alg' | 'payload_jcs_sha256'>;
 
 function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]): VerificationError {
-  const impossible = tried.flatMap(({ form, reason }) => (reason === undefined ? [] : [`${form}: ${reason}`]));
+  const impossible = tried.flatMap(({ form, reason }) => (reason === undefined ? [] : [`${form}, because ${reason}`]));
   const causes = new Set(tried.map(({ reason }) => reason));
   const [only] = causes;
   const reasons =
@@ -62,7 +62,7 @@ function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]
       ? ''
       : causes.size === 1
         ? ` (it has no other form: ${only})`
-        : ` (forms that prove nothing about this file: ${[...new Set(impossible)].join('; ')})`;
+        : ` (forms that were not compared: ${[...new Set(impossible)].join('; ')})`;
   return new VerificationError(
     'payload_hash_mismatch',
     `the file hashes to ${raw}, the evidence is about ${expected}; no other form of the file matches either${reasons}`,
@@ -71,11 +71,11 @@ function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]
 }
 
 /**
- * Finds the form in which a document is the one that evidence was made about. A user's copy of a vCon rarely has the
- * bytes that the conserver hashed, so its forms are tried too; the JCS form counts only against a JCS digest that is
- * covered like the payload's.
- * @throws {VerificationError} `payload_hash_mismatch`, `unsupported` for an unknown hash, `malformed` when the
- * evidence has no digest
+ * Returns the form in which a document is the one that evidence is about. A user's copy of a vCon rarely has the bytes
+ * that the conserver hashed, so its other forms are compared too. The JCS form is compared only with a JCS digest that
+ * is covered like the payload's.
+ * @throws {VerificationError} `payload_hash_mismatch`, `unsupported` for an unknown hash, `malformed` if the evidence
+ * has no digest
  */
 export function matchDocument(expected: DocumentDigests, document: Uint8Array): DocumentMatch {
   return documentMatcher(document).match(expected);
@@ -118,8 +118,9 @@ function documentMatcher(document: Uint8Array) {
 }
 
 /**
- * The claim that a document is the one that proven evidence is about, or a file that it names as attached; `claims` say
- * what is proven. Any other document contradicts them. Where no claim names a payload, it is unproven.
+ * Returns the claim that a document is the one that proven evidence is about, or a file that this evidence names as
+ * attached. Any other document contradicts the evidence. If no claim names a payload, the document is unproven.
+ * @param claims what is proven
  */
 export function documentFindings(
   claims: readonly Claim[],
@@ -166,7 +167,10 @@ export function documentFindings(
   return { claims: [claim], ...otherUuid(piece, said, vcon) };
 }
 
-/** Whether a claim is about a file that an event names as attached, and not about what the evidence is about. */
+/**
+ * Returns whether a claim is about a file that an event names as attached, and not about the document that the evidence
+ * is about.
+ */
 export function isAttachment({ by }: Claim): boolean {
   return by.some((proof) => proof.type === 'digest' && proof.member === 'members');
 }

@@ -352,7 +352,7 @@ describe('a verdict under a key manifest', () => {
       committed: new Date(ms).toISOString(),
     }));
     expect(told(judge([sealed()], manifest, at))).toEqual([
-      expect.stringMatching(/^order: only its own log says when .* was made/),
+      expect.stringMatching(/^order: it is not proven whether .* is older than a key manifest: only its own log/),
     ]);
     expect(told(judge([sealed()], manifest, before))).toEqual([
       expect.stringMatching(/^key_history: its own log says that .* is older than the manifest, and no given seal/),
@@ -376,12 +376,16 @@ describe('a verdict under a key manifest', () => {
     };
     const [few, ...others] = of(3);
     expect([few!.detail, few!.pieces, others]).toEqual([
-      expect.stringMatching(/^only their own logs say when 3 pieces were made \(e0, e1, e2\), and so whether/),
+      expect.stringMatching(
+        /^it is not proven whether 3 pieces are older than a key manifest \(e0, e1, e2\): only their own logs/,
+      ),
       undefined,
       [],
     ]);
     const [many] = of(200);
-    expect(many!.detail).toMatch(/^only their own logs say when 200 pieces were made \(e0, e1, e2, and 197 more\), /);
+    expect(many!.detail).toMatch(
+      /^it is not proven whether 200 pieces are older than a key manifest \(e0, e1, e2, and 197 more\): /,
+    );
     expect(many!.pieces).toHaveLength(200);
     const committed = new Date(manifest.firstIssuedAtMs - 1).toISOString();
     const history = of(200, 'key_history', { committed });
