@@ -41,8 +41,8 @@ async function retry(
       return await work();
     } catch (error) {
       const left = { err: error, uuid };
-      if (stopping.aborted) return logger.error(left, 'a captured operation is not remembered, and the plugin stops');
-      if (attempt % WARN_EACH === 0) logger.warn(left, 'a captured operation is not remembered yet: it is tried again');
+      if (stopping.aborted) return logger.error(left, 'the plugin stops before it has remembered a captured operation');
+      if (attempt % WARN_EACH === 0) logger.warn(left, 'a captured operation is not remembered yet: it is retried');
       // The process may end meanwhile.
       await wait(PAUSE_MS, undefined, { ref: false, signal: stopping }).catch(() => undefined);
     }

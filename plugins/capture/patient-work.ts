@@ -66,7 +66,7 @@ export function createPatientWork(what: string, logger: Logger, dropped?: () => 
     async keepTrying(name, work) {
       if (waiting.has(name) || begun.has(name)) return keep(name, work);
       const attempt = work().catch((error: unknown) => {
-        if (waiting.size === 0) logger.warn({ err: error, name }, `${what} yet: it is tried again`);
+        if (waiting.size === 0) logger.warn({ err: error, name }, `${what} yet: it is retried`);
         // What waits under this name now is newer.
         if (!waiting.has(name)) keep(name, work);
       });

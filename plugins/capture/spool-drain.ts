@@ -58,7 +58,7 @@ export function startSpoolDrain(folder: string, capture: CaptureOperation, logge
 
   /** The files behind one that is of no use must not wait for it. */
   async function unusable(file: string, err?: unknown): Promise<undefined> {
-    logger.error({ file, ...(err ? { err } : {}) }, 'a file of the spool is not an operation and is set aside');
+    logger.error({ file, ...(err ? { err } : {}) }, 'a file of the spool is not an operation: it is set aside');
     await setFileAside(folder, file);
   }
 
@@ -82,7 +82,9 @@ export function startSpoolDrain(folder: string, capture: CaptureOperation, logge
   }
 
   const timer = setInterval(() => {
-    drainInTurn().catch((error: unknown) => logger.warn({ err: error }, 'operations wait on the local disk'));
+    drainInTurn().catch((error: unknown) =>
+      logger.warn({ err: error }, 'operations wait on the local disk until the queue answers'),
+    );
   }, DRAIN_EVERY_MS);
 
   return {

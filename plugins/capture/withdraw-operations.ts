@@ -16,15 +16,20 @@ export async function withdrawOperations(
   for (let attempt = 0; attempt * EVERY_MS < HELD_MS; attempt += 1) {
     try {
       for (const held of operations) {
-        if (!(await held.withdraw())) logger.error({ job: held.job }, 'a refused operation is in the log');
+        if (!(await held.withdraw()))
+          logger.error({ job: held.job }, 'an operation is recorded although its caller was refused');
         withdrawn.delete(held.job);
       }
       return;
     } catch (error) {
-      if (attempt === 0) logger.warn({ err: error }, 'cannot remove a refused operation from the queue yet');
+      if (attempt === 0)
+        logger.warn({ err: error }, 'a refused operation could not be removed from the queue; this is retried');
       // The process may end meanwhile.
       await wait(EVERY_MS, undefined, { ref: false });
     }
   }
-  logger.error({ jobs: operations.map(({ job }) => job) }, 'a refused operation may be in the log');
+  logger.error(
+    { jobs: operations.map(({ job }) => job) },
+    'operations may be recorded although their callers were refused',
+  );
 }

@@ -51,11 +51,14 @@ function failure(job: Job, error: unknown, { metrics, logger }: DeliveryReport):
   if (error instanceof EventRefused) {
     metrics.dead(job.name);
     const { subject } = job.data as OperationJob;
-    logger.error({ job: job.id, subject, reason }, 'an event is a dead letter');
+    logger.error(
+      { job: job.id, subject, reason },
+      'the service refused an event for good: it is a dead letter. See "vcon-archivist queue show <job>"',
+    );
     return new UnrecoverableError(reason);
   }
   metrics.retried(job.name);
-  logger.warn({ job: job.id, attempts: job.attemptsMade + 1, reason }, 'an event waits for delivery');
+  logger.warn({ job: job.id, attempts: job.attemptsMade + 1, reason }, 'a delivery failed; it is retried');
   return error;
 }
 

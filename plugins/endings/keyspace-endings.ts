@@ -63,7 +63,9 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
   // The client subscribes again after every reconnect.
   subscriber
     .subscribe(...channels)
-    .catch((error: unknown) => logger.warn({ err: error }, 'cannot listen for the ends of vCons'));
+    .catch((error: unknown) =>
+      logger.warn({ err: error }, 'expiries and deletions of vCons are not received until Redis answers'),
+    );
   return {
     async close() {
       subscriber.disconnect();

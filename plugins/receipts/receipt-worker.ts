@@ -100,7 +100,7 @@ export function startReceiptWorker(parts: ReceiptWorkerParts): { close(): Promis
       await bringHome(job);
     } catch (error) {
       if (error instanceof VerificationError) {
-        logger.error({ job: job.id, reason: error.message }, 'a receipt does not verify');
+        logger.error({ job: job.id, reason: error.message }, 'a receipt does not verify: it is not stored');
         throw new UnrecoverableError(error.message);
       }
       // Not sealed yet, or a service without this endpoint: both respond with 404.

@@ -91,8 +91,9 @@ export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
       request.socket.destroy();
       parts.counted('refused');
       const expected = EXPECTED.some((known) => error instanceof known);
-      if (expected) parts.logger.warn({ reason: (error as Error).message }, 'an operation was refused');
-      else parts.logger.error({ err: error }, 'an operation could not be kept');
+      if (expected)
+        parts.logger.warn({ reason: (error as Error).message }, 'an operation was refused, and is not recorded');
+      else parts.logger.error({ err: error }, 'an operation could not be stored: its caller was refused');
     }
   }
 
@@ -107,7 +108,8 @@ export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
   // Without a listener Node answers 400, 408 or 431, and a conserver takes every status for success.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     socket.destroy();
-    if (error.code !== 'ECONNRESET') parts.logger.warn({ reason: error.code }, 'a request was refused unread');
+    if (error.code !== 'ECONNRESET')
+      parts.logger.warn({ reason: error.code }, 'a request was refused before it could be read');
   });
   await listen(server, parts);
   return {

@@ -36,7 +36,7 @@ async function refuse(parts: StoringParts, id: string, fields: readonly string[]
     // Alone: in one transaction, the entry would be taken out of the stream also where it could not be put aside.
     await redis.xadd(parts.refusedInto, '*', 'entry', id, 'reason', reason, ...fields);
     parts.refused();
-    logger.error({ id, reason }, 'an entry of the stream is not a valid record');
+    logger.error({ id, reason }, 'an entry of the stream is not a valid record: it is set aside');
     await group.finish(id);
     invalid.delete(id);
   } catch (error) {

@@ -55,7 +55,7 @@ export function startEgressTap(parts: EgressTapParts): { close(): Promise<void> 
 
   async function note(entry: string, from: string): Promise<void> {
     if (UUID.test(entry)) await noteDeparture(noting, entry, parts.observe());
-    else logger.warn({ list }, 'an entry of the tap list is not a UUID');
+    else logger.warn({ list }, 'an entry of the tap list is not a UUID: it is dropped');
     await redis.lrem(from, 1, entry);
   }
 

@@ -22,7 +22,7 @@ export async function noteDeparture(
 ): Promise<void> {
   const { memory, logger } = parts;
   const predecessors = await parts.predecessorsOf(uuid).catch((error: unknown) => {
-    logger.warn({ err: error, uuid }, 'the lineage of a vCon that left cannot be read');
+    logger.warn({ err: error, uuid }, 'the predecessors of a vCon that left cannot be read');
     return [];
   });
   await noteSuccession(memory, predecessors, observed);

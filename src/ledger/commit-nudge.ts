@@ -67,7 +67,7 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
       // A ledger that has begun in this process since then may have taken it.
       if (!waiting) return;
       addJob(backend, waiting).catch((error: unknown) =>
-        logger.warn({ err: error }, 'the queue accepts no jobs: the sweep does the work'),
+        logger.warn({ err: error }, 'the queue accepts no jobs: the next sweep does this work'),
       );
     };
     timers.set(log.logId, setTimeout(add, DEBOUNCE_MS).unref());

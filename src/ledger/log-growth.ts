@@ -67,7 +67,7 @@ export function followGrowth(deps: LogGrowthDeps): LogGrowth {
     try {
       for (let stale = staleLogs(); stale.length > 0; stale = staleLogs()) await readLeaves(deps.database, stale);
     } catch (error) {
-      deps.logger.warn({ err: error }, 'the growth of followed logs could not be read');
+      deps.logger.warn({ err: error }, 'the growth of followed logs could not be read; this is retried');
     } finally {
       isLooking = false;
     }

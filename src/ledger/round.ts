@@ -135,7 +135,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       await suspects
         .halt()
         .catch((error: unknown) =>
-          logger.error({ err: error }, 'the logs could not be compared with the object store; the sweep tries again'),
+          logger.error({ err: error }, 'the logs could not be compared with the object store; the sweep retries it'),
         );
       await nudges.listen((log, { urgent, entries }) => work(log, urgent ? 'urgent' : 'paced', entries));
       sweep.start();

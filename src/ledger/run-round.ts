@@ -21,7 +21,7 @@ const BATCHES = 8;
 /** If the clocks of the process and the database differ by more than this, no times are assigned. */
 const MAX_SKEW_MS = 5_000;
 
-/** What a process keeps between the rounds of its logs. Losing it costs time only. */
+/** What a process keeps between the rounds of its logs. Losing it only costs time. */
 export interface RoundState {
   readonly context: LedgerContext;
   /** Names this process in the leases it takes. */
@@ -208,7 +208,11 @@ function nextBatch({ context }: RoundState, log: LogState, after: string): Promi
 
 async function halt({ context }: RoundState, log: LogState, reason: string): Promise<void> {
   const halted = await context.database.inTransaction('system', (tx) => haltLog(tx, log, reason));
-  if (halted) context.logger.fatal({ tenantId: log.tenantId, logId: log.logId, reason }, 'the log is halted');
+  if (halted)
+    context.logger.fatal(
+      { tenantId: log.tenantId, logId: log.logId, reason },
+      'the log is halted and signs nothing more: run "vcon-archivist logs"',
+    );
   else context.logger.warn({ logId: log.logId, reason }, 'another sequencer has taken the log over');
 }
 

@@ -49,7 +49,7 @@ export function createWaitingCallers(log: LogRef, deps: WaitingCallersDeps): Wai
     look: () => readTogether(log, callers, deps),
     isAwaited: () => callers.size > 0,
     pauseMs: deps.lookAfterMs,
-    failed: (error) => warn(error, 'waiting receipts could not be read'),
+    failed: (error) => warn(error, 'waiting receipts could not be read; this is retried'),
     ended: deps.left,
   });
 

@@ -14,7 +14,7 @@ const OUTSIDE_SERVICES = [
 
 export type OutsideService = (typeof OUTSIDE_SERVICES)[number];
 
-/** What is known of one service: since when its calls fail (Unix milliseconds), or undefined while they succeed. */
+/** The state of one service: since when its calls fail (Unix milliseconds), or undefined while they succeed. */
 export interface OutsideState {
   readonly service: OutsideService;
   readonly failingSinceMs: number | undefined;
@@ -45,14 +45,14 @@ export function createOutsideCalls(parts: {
 
   function succeeded(service: OutsideService): void {
     if (since.has(service) && since.get(service) === undefined) return;
-    if (since.has(service)) logger.info({ service }, 'a service outside answers again');
+    if (since.has(service)) logger.info({ service }, 'an outside service works again');
     since.set(service, undefined);
     parts.changed(service, undefined);
   }
 
   function failed(service: OutsideService, error: unknown): void {
     parts.failed(service);
-    logger.warn({ err: error, service }, 'a service outside does not answer as it should');
+    logger.warn({ err: error, service }, 'a call to an outside service failed');
     if (since.get(service) !== undefined) return;
     since.set(service, now());
     parts.changed(service, now());

@@ -25,8 +25,7 @@ export function createIdentityProviderCalls(parts: {
     parts.failing(failing);
     if (failing < last.size) outside.report('identity_provider', undefined);
     else outside.report('identity_provider', error);
-    if (error && failing < last.size)
-      logger.warn({ err: error, host }, 'an identity provider does not answer as it should');
+    if (error && failing < last.size) logger.warn({ err: error, host }, 'a call to an identity provider failed');
   }
 
   return async (url, call) => {

@@ -84,7 +84,10 @@ export function openWitnessing(base: WitnessParts, settings: WitnessConfig): Fea
       nudge: (tenantId, logId) => base.nudge({ tenantId, logId }),
       witnessed: (complete) => {
         if (complete) witnessed();
-        base.outside.report('witness', complete ? undefined : new Error('no quorum of the witnesses cosigned'));
+        base.outside.report(
+          'witness',
+          complete ? undefined : new Error('too few witnesses cosigned: the published checkpoint does not advance'),
+        );
       },
       verifySignature: nodeVerify,
       noteSigners: () => base.keyring.noteSigners(),

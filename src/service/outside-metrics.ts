@@ -18,7 +18,7 @@ export function createOutsideMetrics(registry: Registry): OutsideMetrics {
   const registers = [registry];
   const outsideFailures = new Counter({
     name: 'archivist_outside_failures_total',
-    help: 'Failed calls to a service outside: database, queue, object_store, key_module, witness, identity_provider, scanner, mail',
+    help: 'Failed calls to an outside service: database, queue, object_store, key_module, witness, identity_provider, scanner, mail',
     labelNames: ['service'],
     registers,
   });
@@ -29,7 +29,7 @@ export function createOutsideMetrics(registry: Registry): OutsideMetrics {
   });
   const outsideFailing = new Gauge({
     name: 'archivist_outside_failing_since_timestamp_seconds',
-    help: 'Since when every call to a service outside has failed; 0 while it answers',
+    help: 'Since when every call to an outside service has failed; 0 while it works',
     labelNames: ['service'],
     registers,
   });

@@ -53,7 +53,12 @@ export async function startLedger(
       // A key that another thread or process has rotated stops signing within a second.
       keys
         .refresh()
-        .catch((error: unknown) => base.logger.warn({ err: error }, 'could not read the keys'))
+        .catch((error: unknown) =>
+          base.logger.warn(
+            { err: error },
+            'the keys could not be read; this is retried, and the keys read last stay in use',
+          ),
+        )
         .finally(() => ledger.nudge(tenantId, logId, nudge));
     },
     async close() {

@@ -73,7 +73,8 @@ export function watchKeys(deps: {
     tell(faults());
   }
 
-  const failed = (error: unknown) => logger.warn({ err: error }, 'could not read the keys');
+  const failed = (error: unknown) =>
+    logger.warn({ err: error }, 'the keys could not be read; this is retried, and the keys read last stay in use');
   const timer = setInterval(() => looks.now().catch(failed), EVERY_MS);
   timer.unref();
   looks.now().catch(failed);
@@ -95,7 +96,8 @@ function faultTeller(deps: { readonly logger: Logger; readonly found?: (faults: 
   return (faults: readonly string[]): void => {
     deps.found?.(faults.length);
     const text = faults.join('; ');
-    if (text !== '' && text !== told) deps.logger.error({ faults }, 'the database and the key manifest disagree');
+    if (text !== '' && text !== told)
+      deps.logger.error({ faults }, 'the database and the key manifest differ: run "vcon-archivist keys list"');
     told = text;
   };
 }

@@ -172,7 +172,7 @@ describe.each(engines())('a log on %s', (engine) => {
       expect(halted).toContain('the database is older than what was published');
       expect([sealNumber, size]).toEqual([restored.sealNumber, restored.size]);
       expect(await seals(rig, log)).toEqual(published);
-      expect(restarted.messages).toContain('the log is halted');
+      expect(restarted.messages).toContainEqual(expect.stringMatching(/^the log is halted/));
       await restarted.drain(log);
       expect((await stateOf(rig, log)).size).toBe(restored.size);
     });

@@ -34,10 +34,10 @@ describe('the log', () => {
   it('has one line a minute for one error, and every line that a caller was given the number of', () => {
     const full = (file: string) => Object.assign(new Error(`could not extend ${file}`), { code: '53100' });
     const lines = logged((log) => {
-      for (const file of ['a', 'b', 'c']) log.warn({ err: full(file), queue: file }, 'a worker of the queue');
+      for (const file of ['a', 'b', 'c']) log.warn({ err: full(file), queue: file }, 'a worker of the queue failed');
       log.warn({ err: full('a') }, 'a round failed');
       for (const incident of [1, 2]) log.error({ err: full('a'), incident }, 'a request failed');
-      for (const reason of [1, 2]) log.warn({ reason }, 'an operation was refused');
+      for (const reason of [1, 2]) log.warn({ reason }, 'an operation was refused, and is not recorded');
       for (const logId of ['x', 'y', 'x']) log.error({ err: new Error('no key'), logId }, 'a round failed');
     });
     const counts = new Map<string, number>();
@@ -46,10 +46,10 @@ describe('the log', () => {
       counts.set(msg, (counts.get(msg) ?? 0) + 1);
     }
     expect(Object.fromEntries(counts)).toEqual({
-      'a worker of the queue': 1,
+      'a worker of the queue failed': 1,
       'a round failed': 3,
       'a request failed': 2,
-      'an operation was refused': 2,
+      'an operation was refused, and is not recorded': 2,
     });
   });
 

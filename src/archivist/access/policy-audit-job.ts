@@ -16,7 +16,9 @@ export function policyAuditWaker({ backend, logger }: { backend: QueueBackend; l
     backend
       .queue(QUEUE)
       .add('policy changed', {}, { deduplication: { id: 'wake', keepLastIfActive: true }, ...FORGOTTEN })
-      .catch((error: unknown) => logger.warn({ err: error }, 'the queue accepts no jobs: the sweep does the work'));
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, 'the queue accepts no jobs: the next sweep does this work'),
+      );
   };
 }
 

@@ -44,12 +44,18 @@ async function scanBlob(deps: ScanDeps, blob: Blob): Promise<Verdict['status']> 
   const { database, objectStore, scanner, clock, logger } = deps;
   const content = await objectStore.open(blobObjectKey(blob));
   if (!content) {
-    logger.error({ blob: blobIdentity(blob) }, 'the object store has lost the bytes of a blob');
+    logger.error(
+      { blob: blobIdentity(blob) },
+      'the bytes of a blob are missing in the object store: restore them from a backup',
+    );
     return 'unknown';
   }
   const verdict = await scanner.scan(content);
   if (verdict.status === 'unknown') {
-    logger.warn({ blob: blobIdentity(blob), reason: verdict.reason }, 'a blob stays NOT_SCANNED');
+    logger.warn(
+      { blob: blobIdentity(blob), reason: verdict.reason },
+      'a blob could not be scanned; it stays NOT_SCANNED and is retried',
+    );
     return verdict.status;
   }
   const found =

@@ -39,7 +39,7 @@ export async function anchorWindows(deps: AnchorDeps, stopping: () => boolean): 
       if (await anchorWindow(deps, tenantId)) made += 1;
     } catch (error) {
       if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE)
-        deps.logger.error({ err: error, tenantId }, 'a window could not be anchored');
+        deps.logger.error({ err: error, tenantId }, 'the events of a window could not be anchored; it is retried');
     }
   }
   return made;

@@ -31,14 +31,17 @@ export async function watchChain(deps: ChainWatchDeps): Promise<ChainWatch> {
   const refresh = newestLook(
     () => whyHalted(deps),
     (found) => {
-      if (found !== undefined && halted === undefined) logger.fatal({ reason: found }, 'the chain is halted');
+      if (found !== undefined && halted === undefined)
+        logger.fatal({ reason: found }, 'the chain is halted and gets no blocks: run "vcon-archivist logs"');
       halted = found;
       looked(halted !== undefined);
     },
   );
 
   const tryRefresh = (): Promise<void> =>
-    refresh().catch((error: unknown) => logger.warn({ err: error }, 'the state of the chain could not be read'));
+    refresh().catch((error: unknown) =>
+      logger.warn({ err: error }, 'the state of the chain could not be read; this is retried'),
+    );
   await tryRefresh();
   const repeat = createRepeat(() => LOOK_EVERY_MS, tryRefresh);
   repeat.start();

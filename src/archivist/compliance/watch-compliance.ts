@@ -77,7 +77,7 @@ async function watchInTurn(deps: WatchComplianceDeps, stopping: () => boolean): 
       isLeft ||= steps === MOST_STEPS;
     } catch (error) {
       // Such as a policy that is deleted meanwhile: nothing of the step is left, and the next run repeats it.
-      logger.warn({ err: error, tenancy: tenantId }, 'compliance could not be evaluated; it is tried again');
+      logger.warn({ err: error, tenancy: tenantId }, 'compliance could not be evaluated; it is retried');
     }
   }
   return isLeft;

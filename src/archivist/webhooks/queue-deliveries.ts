@@ -47,7 +47,7 @@ async function queueInTurn(deps: QueueDeliveriesDeps, stopping: () => boolean): 
     } catch (error) {
       deps.logger.warn(
         { err: error, webhook: webhook.webhookId },
-        'deliveries of a webhook could not be made; it is tried again',
+        'deliveries of a webhook could not be created; this is retried',
       );
     }
   }

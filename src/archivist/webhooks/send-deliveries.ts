@@ -83,7 +83,7 @@ async function sendOfWebhook(
 ): Promise<void> {
   const { database, clock, logger } = deps;
   const failed = (error: unknown) =>
-    logger.warn({ err: error, webhook: webhook.webhookId }, 'deliveries of a webhook failed; they are tried again');
+    logger.warn({ err: error, webhook: webhook.webhookId }, 'deliveries of a webhook failed; they are retried');
   const take = () =>
     database.inTransaction('system', (tx) =>
       takeDueDeliveries(tx, webhook, { due, now: new Date(clock.now()), limit: OF_ONE_WEBHOOK }),

@@ -7,7 +7,7 @@ const EVERY_MS = 2_000;
 
 type OnQueue<Deps> = Deps & { readonly backend: QueueBackend };
 
-/** Makes the deliveries of what was confirmed, every two seconds, however long receivers take to answer. */
+/** Creates the deliveries about confirmed events every two seconds, even if receivers take long to answer. */
 export function startWebhookQueueing(deps: OnQueue<QueueDeliveriesDeps>): Promise<ScheduledJob> {
   return startRepeatedJob(deps.backend, {
     queue: 'webhook-events',
@@ -15,7 +15,7 @@ export function startWebhookQueueing(deps: OnQueue<QueueDeliveriesDeps>): Promis
     repeat: { every: EVERY_MS },
     options: FORGOTTEN,
     run: (stopping) => queueDeliveries(deps, stopping),
-    failed: (error) => deps.logger.warn({ err: error }, 'deliveries could not be made; it is tried again'),
+    failed: (error) => deps.logger.warn({ err: error }, 'webhook deliveries could not be created; this is retried'),
   });
 }
 

@@ -45,5 +45,8 @@ export function tellSkipped(
   const err = new Error(
     `access policies that name callers of tenant/${principal.tenantId} weigh more than ${MOST_NAMED}`,
   );
-  logger.warn({ err, skipped }, 'access policies do not count, because older ones weigh enough');
+  logger.warn(
+    { err, skipped },
+    'access policies are ignored, because older ones use up the weight limit: delete some, or give them fewer filters',
+  );
 }

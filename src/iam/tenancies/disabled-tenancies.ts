@@ -31,7 +31,9 @@ export async function watchDisabledTenancies(deps: {
     looking = true;
     await refresh()
       // Tenancies that were disabled stay disabled, and the next poll retries.
-      .catch((error: unknown) => deps.logger.warn({ err: error }, 'disabled tenancies could not be read'))
+      .catch((error: unknown) =>
+        deps.logger.warn({ err: error }, 'disabled tenancies could not be read; this is retried'),
+      )
       .finally(() => {
         looking = false;
       });

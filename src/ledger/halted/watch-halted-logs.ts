@@ -32,7 +32,10 @@ export async function watchHaltedLogs(deps: {
   await refresh();
   const repeat = createRepeat(
     () => LOOK_EVERY_MS,
-    () => refresh().catch((error: unknown) => deps.logger.warn({ err: error }, 'the halted logs could not be read')),
+    () =>
+      refresh().catch((error: unknown) =>
+        deps.logger.warn({ err: error }, 'the halted logs could not be read; this is retried'),
+      ),
   );
   repeat.start();
   return {

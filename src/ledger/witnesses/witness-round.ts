@@ -104,7 +104,10 @@ async function askAll(deps: WitnessDeps, log: LogRef, { submission, witnesses }:
         return { witness: name, line: await askWitness(call, submission) };
       } catch (error) {
         if (!(error instanceof WitnessRefused)) throw error;
-        logger.warn({ witness: name, logId: log.logId, reason: error.message }, 'a witness did not cosign');
+        logger.warn(
+          { witness: name, logId: log.logId, reason: error.message },
+          'a witness did not cosign; the next round asks it again',
+        );
         return { witness: name };
       }
     }),

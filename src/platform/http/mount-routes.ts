@@ -288,7 +288,8 @@ function fail(response: Response, logger: Logger, error: unknown, operation: str
   }
   const refusal = refusalOf(error);
   if (refusal) {
-    if (refusal.status >= 500) logger.warn({ err: error, operation }, 'a request was refused for now');
+    if (refusal.status >= 500)
+      logger.warn({ err: error, operation }, 'a request was refused because a part of the service does not answer');
     sendError(response, refusal, route);
     return;
   }

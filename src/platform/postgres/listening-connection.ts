@@ -39,7 +39,7 @@ export function openListening(parts: Listening): ListeningConnection {
     client = undefined;
     failed.end().catch(() => undefined);
     if (closed) return;
-    logger.debug({ err: error }, 'announcements are not heard for now');
+    logger.debug({ err: error }, 'database notifications are not received until the connection is back');
     again = setTimeout(connect, RECONNECT_MS);
     again.unref();
   }

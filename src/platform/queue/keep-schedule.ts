@@ -55,7 +55,7 @@ export async function keepSchedule(
     if (known.next <= (await latest(repeat, Date.now()))) return true;
     logger.warn(
       { queue: name, due: new Date(known.next).toISOString() },
-      'a schedule was due too late: it is made again',
+      'the next run of a schedule was too far in the future: the schedule is made again',
     );
     await backend.queue(name).removeJobScheduler(id);
     return false;
@@ -67,7 +67,7 @@ export async function keepSchedule(
     try {
       if (!(await isRight())) await make();
     } catch (error) {
-      logger.debug({ err: error, queue: name }, 'the queue does not tell its schedule');
+      logger.debug({ err: error, queue: name }, 'the queue does not report its schedule');
     }
   });
 }

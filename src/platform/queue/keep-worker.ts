@@ -47,7 +47,7 @@ export function keepWorker(
   logger: Logger,
 ): QueueWorker {
   const events = new EventEmitter<{ failed: [Job | undefined, Error]; error: [Error] }>();
-  events.on('error', (error) => logger.warn({ err: error, queue: name }, 'a worker of the queue'));
+  events.on('error', (error) => logger.warn({ err: error, queue: name }, 'a worker of the queue failed'));
   const closings = new Set<Promise<void>>();
   const running = new Set<Promise<unknown>>();
   let again: NodeJS.Timeout | undefined;

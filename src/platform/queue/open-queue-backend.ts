@@ -122,7 +122,7 @@ function queueBackend(engine: Engine, logger: Logger): QueueBackend {
       const known = queues.get(name);
       if (known) return known;
       const queue = engine.newQueue(name);
-      queue.on('error', (error) => logger.warn({ err: error, queue: name }, 'the queue'));
+      queue.on('error', (error) => logger.warn({ err: error, queue: name }, 'a call to the queue failed'));
       queues.set(name, queue);
       // BullMQ asks the store for its version once. If that fails, so does every later call of the same object.
       queue
@@ -131,7 +131,9 @@ function queueBackend(engine: Engine, logger: Logger): QueueBackend {
           if (queues.get(name) === queue) queues.delete(name);
           await queue.close();
         })
-        .catch((error: unknown) => logger.debug({ err: error, queue: name }, 'a queue that did not open'));
+        .catch((error: unknown) =>
+          logger.debug({ err: error, queue: name }, 'a queue could not be closed after it failed to open'),
+        );
       return queue;
     },
     worker(name, processor, options = {}) {

@@ -9,8 +9,9 @@ interface QueueWork {
 }
 
 /**
- * Runs jobs while the clock is right: the queue takes the time of delays and schedules from the process that runs a job.
- * @throws when a job does not start, at the first start
+ * Runs jobs only while the clock is right, because the queue computes delays and schedules from the clock of the
+ * process that runs a job.
+ * @throws if a job does not start, at the first start
  */
 export async function runWhileRight(
   jobs: readonly QueueWork[],
@@ -35,7 +36,7 @@ export async function runWhileRight(
     throw error;
   });
   const following = atIntervals(LOOK_EVERY_MS, () =>
-    follow().catch((error: unknown) => logger.warn({ err: error }, 'jobs could not be started; it is tried again')),
+    follow().catch((error: unknown) => logger.warn({ err: error }, 'jobs could not be started; this is retried')),
   );
   return {
     async close() {
