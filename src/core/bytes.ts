@@ -13,7 +13,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** True when both byte strings have the same length and content. Not constant time: never for secrets. */
+/** Returns whether two byte strings have the same length and content. Not constant-time: do not use it for secrets. */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false;
   for (let place = 0; place < left.length; place += 1) if (left[place] !== right[place]) return false;
@@ -22,7 +22,7 @@ export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
 
 const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Lower-case hex, two characters a byte. */
+/** Returns bytes in lower-case hex, two characters for each byte. */
 export function toHex(bytes: Uint8Array): string {
   let hex = '';
   for (const byte of bytes) hex += HEX_BYTES[byte];
@@ -35,10 +35,7 @@ function nibble(hex: string, place: number): number {
   return code < 0x40 ? code - 0x30 : (code | 0x20) - 0x57;
 }
 
-/**
- * Bytes of an even-length hex string in either case.
- * @throws {TypeError} when the text is not hex
- */
+/** Returns the bytes of an even-length hex string in either case. @throws {TypeError} if the text is not hex */
 export function fromHex(hex: string): Uint8Array {
   if (hex.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(hex)) throw new TypeError('not a hex string');
   const bytes = new Uint8Array(hex.length / 2);
@@ -50,25 +47,25 @@ export function fromHex(hex: string): Uint8Array {
 /** Where a number is turned into bytes: a view of each new array would cost more than all else. */
 const EIGHT_BYTES = new DataView(new ArrayBuffer(8));
 
-/** Eight bytes, most significant first, of a number in 0…2^64−1. */
+/** Returns a number in 0…2^64−1 as eight bytes, most significant first. */
 export function uint64ToBytes(value: bigint): Uint8Array {
   EIGHT_BYTES.setBigUint64(0, value);
   return new Uint8Array(EIGHT_BYTES.buffer).slice();
 }
 
-/** The unsigned 64-bit number at `offset`, most significant byte first. */
+/** Returns the unsigned 64-bit number at `offset`, most significant byte first. */
 export function uint64FromBytes(bytes: Uint8Array, offset = 0): bigint {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(offset);
 }
 
 const UTF8 = new TextEncoder();
 
-/** UTF-8 bytes of a text. */
+/** Returns the UTF-8 bytes of a text. */
 export function utf8(text: string): Uint8Array {
   return UTF8.encode(text);
 }
 
-/** Standard base64 with padding (RFC 4648 section 4). */
+/** Returns bytes in standard base64 with padding (RFC 4648 section 4). */
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let start = 0; start < bytes.length; start += 8192)
@@ -76,7 +73,10 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Bytes of standard base64 or base64url, padded or not. @throws {TypeError} when it is neither */
+/**
+ * Returns the bytes of standard base64 or base64url, with or without padding.
+ * @throws {TypeError} if the text is neither
+ */
 export function fromBase64(text: string): Uint8Array {
   const standard = withoutTrailing(text.replaceAll('-', '+').replaceAll('_', '/'), '=');
   if (!/^[A-Za-z0-9+/]*$/.test(standard) || standard.length % 4 === 1) throw new TypeError('not base64');
@@ -86,7 +86,7 @@ export function fromBase64(text: string): Uint8Array {
   return bytes;
 }
 
-/** base64url without padding (RFC 4648 section 5). */
+/** Returns bytes in base64url without padding (RFC 4648 section 5). */
 export function toBase64Url(bytes: Uint8Array): string {
   return withoutTrailing(toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_'), '=');
 }

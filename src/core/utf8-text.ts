@@ -3,7 +3,8 @@ import { VerificationError } from './errors.js';
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The text that bytes are in UTF-8, a byte order mark included: readers differ in what they make of other bytes.
+ * Returns the text of UTF-8 bytes, including a byte order mark. Other bytes are refused, because readers differ in how
+ * they replace them.
  * @throws {VerificationError} `malformed`
  */
 export function utf8Text(bytes: Uint8Array): string {

@@ -21,7 +21,7 @@ export type BundleFileKind =
   | 'explanation'
   | 'keys-copy';
 
-/** Whether a kind of file is not evidence: a text for people, or a copy of keys. */
+/** Returns whether a kind of file is not evidence: a text for people, or a copy of keys. */
 export function isExplanation(kind: string | undefined): boolean {
   return kind === 'explanation' || kind === 'keys-copy';
 }
@@ -41,17 +41,17 @@ const LOG_ROOT = 'v1/mmrs/';
 const MANIFEST = /^keys\/key-manifest(?:-\d+)?\.cbor$/;
 const OTHER_KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json)$/;
 
-/** Copies of keys of several times, or of several issuers, are numbered from 2 on. */
+/** Returns the path of a copy of keys. Copies of further times or issuers are numbered from 2 on. */
 export const copyPath = (path: string, number: number): string =>
   number === 1 ? path : path.replace(/(\.\w+)$/, `-${number}$1`);
 
-/** Where a bundle's copy of the key manifests is, or a further one of another time. */
+/** Returns the path of a bundle's copy of the key manifests. Copies of further times are numbered. */
 export const manifestPath = (number = 1): string => copyPath('keys/key-manifest.cbor', number);
 
-/** Whether the copy of key manifests of some time belongs at a path. */
+/** Returns whether a path is that of a copy of the key manifests. */
 export const isManifestPath = (path: string): boolean => MANIFEST.test(path);
 
-/** Returns what belongs at a path of a bundle; undefined when nothing does. */
+/** Returns what belongs at a path of a bundle; undefined if nothing does. */
 export function placeOf(path: string): BundlePlace | undefined {
   if (path === TEXT_PATH || path === PAGE_PATH) return { kind: 'explanation' };
   if (isManifestPath(path) || OTHER_KEYS_COPY.test(path)) return { kind: 'keys-copy' };

@@ -154,9 +154,9 @@ function namesHash(eventJson: Uint8Array | undefined): boolean {
 }
 
 /**
- * Returns the text that a bundle carries: what each of its files is and covers, every leaf formula that they need, and how
- * to check them with tools that are not ours.
- * @throws {SyntaxError} when an operation has no event.json, or one that is no JSON
+ * Returns the README of a bundle: what each of its files is and covers, the leaf formulas that these files need, and
+ * how to check them with tools of other projects.
+ * @throws {SyntaxError} if an operation has no event.json, or one that is not JSON
  */
 export function bundleText(files: BundleFiles, operations: readonly BundledOperation[], hasPage: boolean): string {
   const contents: Contents = {

@@ -39,8 +39,9 @@ function witnessedSeal(seal: Uint8Array, proof: Uint8Array, inclusion: Uint8Arra
 }
 
 /**
- * Checks that witnesses have seen the state of the log that holds an event. Without their keys all is checked but the
- * cosignatures, and that is unproven. Where keys are given and the bundle has nothing of witnesses, that is unproven too.
+ * Checks that witnesses have seen the state of the log that holds an event. Without their keys everything except the
+ * cosignatures is checked, and the result is unproven. It is also unproven if keys are given and the bundle has nothing
+ * from witnesses.
  */
 export function examineWitness(
   event: EventDocument,
@@ -67,7 +68,7 @@ export function examineWitness(
   });
 }
 
-/** The finding that witnesses are required, and that nothing which they signed is about this piece. */
+/** Returns the finding that witnesses are required, but signed nothing about this piece. */
 export function nothingWitnessed(piece: string): Partial<Findings> {
   const detail = 'witnesses were required, but the evidence contains nothing that they signed';
   return { ...missing('witnesses', detail), ...notCovered(piece, 'unproven', detail, ['witnesses']) };

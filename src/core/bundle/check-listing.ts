@@ -7,7 +7,7 @@ import { isExplanation, placeOf } from './bundle-layout.js';
 
 type Finding = Partial<Findings>;
 
-/** The finding that a piece of a bundle is not what another piece says of it. */
+/** Returns the finding that a piece of a bundle differs from what another piece says about it. */
 export function bundleMismatch(path: string, why: string): Finding {
   return contradiction(path, new VerificationError('bundle_mismatch', why));
 }
@@ -74,8 +74,8 @@ export function checkListing(index: BundleIndex, is: (path: string) => Listed, i
 }
 
 /**
- * Names the files that nothing checks. One that an index should list, or that claims by its content to be evidence or a
- * conversation, is unproven; any other is no evidence.
+ * Names the files that nothing checks. A file is unproven if an index should list it, or if its content claims to be
+ * evidence or a conversation. Any other file is not evidence.
  */
 export function checkUnlisted(
   files: BundleFiles,

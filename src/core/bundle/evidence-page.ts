@@ -17,7 +17,7 @@ const DOCTYPE = /^<!doctype html>/i;
 const ELEMENT = /<script id="evidence" type="application\/zip">([A-Za-z0-9+/]*={0,2})<\/script>/g;
 const LATIN = new TextDecoder('latin1');
 
-/** Cuts a page at its evidence (docs/formats/bundle.md); undefined when bytes are no such page. */
+/** Cuts a page at its evidence (docs/formats/bundle.md). Returns undefined if the bytes are not such a page. */
 export function cutEvidencePage(bytes: Uint8Array): CutPage | undefined {
   if (!DOCTYPE.test(LATIN.decode(bytes.subarray(0, 15)))) return undefined;
   // One character a byte: places in the text are places in the bytes.
@@ -36,7 +36,7 @@ export function evidenceZip({ evidence }: Pick<CutPage, 'evidence'>): Uint8Array
   throw new VerificationError('malformed', 'the evidence in it is not base64');
 }
 
-/** SHA-256, in hex, of a page without its evidence: what its build has. */
+/** Returns the SHA-256, in hex, of a page without its evidence. All pages of one build have the same. */
 export function pageBuild({ head, tail }: Pick<CutPage, 'head' | 'tail'>, hash: Sha256 = sha256): string {
   return toHex(hash(concatBytes(head, tail)));
 }

@@ -1,6 +1,6 @@
 import { createVerdict, type Findings } from '../verify/verdict.js';
 
-/** Where pieces that a check names generically are in the bundle. */
+/** Returns findings with the paths in the bundle in place of the generic names of pieces. */
 export function placed({ claims, contradictions, notCovered: open, missing }: Findings, paths: Record<string, string>) {
   const at = <Part extends { readonly piece: string }>(part: Part): Part => ({
     ...part,

@@ -40,7 +40,7 @@ function foldersIn(files: BundleFiles): string[] {
   return [...new Set(folders)].sort();
 }
 
-/** Whether files are those of a bundle: an index, or an operation's. */
+/** Returns whether files are those of a bundle: an index, or the files of an operation. */
 export function isBundle(files: BundleFiles): boolean {
   return Object.hasOwn(files, INDEX_PATH) || foldersIn(files).length > 0;
 }

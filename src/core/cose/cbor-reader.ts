@@ -154,9 +154,9 @@ class Reader {
 }
 
 /**
- * Decodes one value and nothing more, strictly (RFC 8949): definite lengths, shortest integers and lengths, no key twice,
- * valid UTF-8, no tag except the one asked for around the whole, no floats. Key order is free: headers of others are kept
- * as bytes and need no second encoding. Work and memory are bounded by the input and the limits.
+ * Decodes exactly one value, strictly (RFC 8949): definite lengths, shortest integers and lengths, no repeated key,
+ * valid UTF-8, no floats, and no tag except the one that `limits` names around the whole. Map keys may be in any order,
+ * because headers of other signers are kept as bytes. Work and memory are bounded by the input and the limits.
  * @throws {VerificationError} `malformed`
  */
 export function decodeCbor(bytes: Uint8Array, limits: CborLimits = {}): CborValue {

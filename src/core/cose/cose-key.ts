@@ -23,8 +23,8 @@ function keyMembers(jwk: PublicJwk): [number, CborValue][] {
 }
 
 /**
- * A COSE_Key (RFC 9052 section 7, RFC 8230 section 4) with integer labels and values, kid and, unless an RSA key names
- * none, the algorithm; coordinates at full width.
+ * Returns the COSE_Key of a public key (RFC 9052 section 7, RFC 8230 section 4), with integer labels and values and
+ * coordinates at full width. It has a kid, and the algorithm unless it is an RSA key that names none.
  */
 export function coseKeyFromJwk(jwk: PublicJwk, kid: Uint8Array): CborMap {
   const { alg } = jwk;
@@ -39,7 +39,7 @@ export function coseKeyFromJwk(jwk: PublicJwk, kid: Uint8Array): CborMap {
 /** A verifier compares the same few keys with every message. */
 const thumbprints = new WeakMap<PublicJwk, Uint8Array>();
 
-/** The COSE key thumbprint with SHA-256 (RFC 9679): 32 bytes over the required members alone. */
+/** Returns the COSE key thumbprint with SHA-256 (RFC 9679): 32 bytes over the required members only. */
 export function keyThumbprint(jwk: PublicJwk): Uint8Array {
   const known = thumbprints.get(jwk);
   const thumbprint = known ?? sha256(encodeCbor(new Map(keyMembers(jwk))));
@@ -62,8 +62,8 @@ function paddedCoordinate(value: CborValue | undefined, width: number): string {
 }
 
 /**
- * The JWK of a COSE_Key, also of the forms with text key type and curve and with stripped coordinates. A kid of bytes
- * becomes base64url, a kid of text stays.
+ * Returns the JWK of a COSE_Key. Key type and curve may be text, and coordinates may lack leading zero bytes. A kid of
+ * bytes becomes base64url; a kid of text stays as it is.
  * @throws {VerificationError} `unsupported` for another kind of key, `key_invalid` for a broken one
  */
 export function jwkFromCoseKey(key: CborValue): PublicJwk {
@@ -109,14 +109,15 @@ function curveMembers(key: CborMap): Record<string, unknown> {
   };
 }
 
-/** A COSE Key Set (RFC 9052 section 7) in the given order, every kid the key's thumbprint. */
+/** Returns a COSE Key Set (RFC 9052 section 7) in the given order. Each kid is the key's thumbprint. */
 export function encodeCoseKeySet(keys: readonly PublicJwk[]): Uint8Array {
   return encodeCbor(keys.map((jwk) => coseKeyFromJwk(jwk, keyThumbprint(jwk))));
 }
 
 /**
- * The keys of a COSE Key Set that we can use: members of other kinds are passed over, as RFC 9052 section 7 asks.
- * @throws {VerificationError} `malformed` when it is no key set, `key_invalid` when a key of our kind is broken
+ * Returns the keys of a COSE Key Set that can sign evidence. Keys of other kinds are skipped, as RFC 9052 section 7
+ * requires.
+ * @throws {VerificationError} `malformed` if it is not a key set, `key_invalid` if a key of a supported kind is broken
  */
 export function decodeCoseKeySet(bytes: Uint8Array): PublicJwk[] {
   const set = decodeCbor(bytes);

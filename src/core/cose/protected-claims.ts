@@ -6,8 +6,8 @@ import { Claim, Header } from './labels.js';
 const NAMING_CLAIMS = [Claim.issuer, Claim.subject, Claim.confirmation] as const;
 
 /**
- * Claims of a protected header, at 15 or, as before RFC 9597, at 13; undefined if neither is a map. With both, issuer,
- * subject and confirmation have to agree: one reader would believe the one and another the other.
+ * Returns the claims of a protected header, at label 15 or, from before RFC 9597, at 13; undefined if neither is a map.
+ * If both are maps, issuer, subject and confirmation must agree, because readers differ in which of the two they read.
  * @throws {VerificationError} `malformed`
  */
 export function protectedClaims(header: CborMap): CborMap | undefined {

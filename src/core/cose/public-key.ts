@@ -22,12 +22,12 @@ export type OkpPublicJwk = {
   readonly alg?: string;
 };
 
-/** A public key that can sign evidence (RFC 7517), its private members never present. */
+/** A public key that can sign evidence (RFC 7517). It never has private members. */
 export type PublicJwk = EcPublicJwk | OkpPublicJwk | RsaPublicJwk;
 
 export type CurveName = EcPublicJwk['crv'] | OkpPublicJwk['crv'];
 
-/** What a key must be to be read, in a refusal. */
+/** The supported kinds of keys, as error messages name them. */
 export const KNOWN_KEYS = 'P-256, P-384, P-521, Ed25519 or RSA of 2048 to 8192 bits';
 
 interface CurveRules extends Curve {
@@ -55,12 +55,15 @@ const RULES: Readonly<Record<CurveName, CurveRules>> = {
 /** The curves of keys that sign evidence. */
 export const CURVE_NAMES = Object.keys(RULES) as readonly CurveName[];
 
-/** Returns what a curve fixes. */
+/** Returns the algorithms of a curve, and the width of its coordinates. */
 export function curveRules(crv: CurveName): CurveRules {
   return RULES[crv];
 }
 
-/** COSE numbers of the algorithms that a key may sign with: those of its curve, those of RSASSA-PSS, or the one it names. */
+/**
+ * Returns the COSE numbers of the algorithms that a key may sign with: those of its curve, those of RSASSA-PSS, or the
+ * one that it names.
+ */
 export function keyAlgorithms(key: PublicJwk): readonly number[] {
   if (key.kty !== 'RSA') return curveRules(key.crv).numbers;
   return key.alg === undefined ? Object.values(RSA_ALGORITHMS) : [RSA_ALGORITHMS[key.alg]!];
@@ -78,8 +81,8 @@ function coordinate(value: unknown, width: number): string {
 }
 
 /**
- * A foreign JWK reduced to its public members, checked for shape; whether the point is on its curve shows when it is
- * used.
+ * Returns the public members of a JWK from elsewhere, after a check of their form. Whether the point is on its curve is
+ * checked when the key is used.
  * @throws {VerificationError} `unsupported` for another kind of key, `key_invalid` for a broken one
  */
 export function publicJwk(value: unknown): PublicJwk {

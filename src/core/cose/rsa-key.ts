@@ -70,7 +70,7 @@ export function rsaNumbers(n: unknown, e: unknown): Pick<RsaPublicJwk, 'n' | 'e'
   return { n: toBase64Url(modulus), e: toBase64Url(exponent) };
 }
 
-/** Bytes of a key's modulus, and so of each of its signatures. */
+/** Returns the bytes of a key's modulus. Each of its signatures has the same length. */
 export function modulusOf(key: RsaPublicJwk): Uint8Array {
   return fromBase64(key.n);
 }

@@ -4,7 +4,7 @@ import { type CborLimits, type CborMap, type CborValue, decodeCbor, encodeCbor, 
 import { Header, SIGN1_TAG } from './labels.js';
 import type { Signer } from './signature.js';
 
-/** The four parts of a COSE_Sign1 (RFC 9052 section 4.2); the protected header also as the bytes that were signed. */
+/** The four parts of a COSE_Sign1 (RFC 9052 section 4.2). The protected header is also there as the signed bytes. */
 export interface Sign1 {
   readonly protectedBytes: Uint8Array;
   readonly protectedHeader: CborMap;
@@ -14,7 +14,7 @@ export interface Sign1 {
   readonly signature: Uint8Array;
 }
 
-/** The parts that make a message; the decoded header is not one, the bytes are. */
+/** The parts that a message is encoded from. The protected header is among them only as bytes. */
 export type Sign1Parts = Omit<Sign1, 'protectedHeader'>;
 
 /** A message as bytes or already decoded, so that it is decoded only once. */
@@ -56,12 +56,12 @@ export function decodeSign1(bytes: Uint8Array, limits: Omit<CborLimits, 'tag'> =
   return { protectedBytes, protectedHeader, unprotectedHeader, payload, signature };
 }
 
-/** The decoded message, whichever way it is given. @throws {VerificationError} `malformed` */
+/** Returns the decoded message, given as bytes or already decoded. @throws {VerificationError} `malformed` */
 export function decodedSign1(message: Sign1Message): Sign1 {
   return message instanceof Uint8Array ? decodeSign1(message) : message;
 }
 
-/** A tagged COSE_Sign1 of these parts; protected header, payload and signature byte for byte as given. */
+/** Returns a tagged COSE_Sign1. Protected header, payload and signature are in it byte for byte as given. */
 export function encodeSign1(parts: Sign1Parts): Uint8Array {
   const { protectedBytes, unprotectedHeader, payload, signature } = parts;
   return joinCbor(
@@ -73,15 +73,15 @@ export function encodeSign1(parts: Sign1Parts): Uint8Array {
   );
 }
 
-/** The bytes that are signed (RFC 9052 section 4.4), external data empty. */
+/** Returns the bytes that are signed (RFC 9052 section 4.4), with empty external data. */
 export function signatureInput(protectedBytes: Uint8Array, payload: Uint8Array): Uint8Array {
   return joinCbor(SIGNATURE_START, { bytes: protectedBytes }, NO_BYTES, { bytes: payload });
 }
 
 /**
- * Signs a payload under a protected header that names the signer's own algorithm, and its kid if it names one. The
- * payload is in the result; a caller that needs it detached replaces it.
- * @throws {TypeError} when header and signer differ
+ * Signs a payload. The protected header must name the signer's algorithm; if it names a kid, it must be the signer's.
+ * The result contains the payload; a caller that needs it detached replaces it.
+ * @throws {TypeError} if the header names another algorithm or key
  */
 export async function createSign1(header: CborMap, payload: Uint8Array, signer: Signer): Promise<Sign1> {
   const kid = header.get(Header.kid);

@@ -41,8 +41,8 @@ function signatureLength(key: PublicJwk): number {
 }
 
 /**
- * Refuses what is no raw signature of this key's kind before any library sees it: r||s, both at full width and in range;
- * of RSA a number below the modulus, at its full width.
+ * Refuses what is not a raw signature of this key's kind, before a library sees it. For a curve that is r||s, both at
+ * full width and in range; for RSA a number below the modulus, at full width.
  * @throws {VerificationError} `signature_malformed`
  */
 export function checkSignatureShape(key: PublicJwk, signature: Uint8Array): void {
@@ -68,7 +68,10 @@ function shapeError(key: PublicJwk, signature: Uint8Array): VerificationError | 
   }
 }
 
-/** Whether a key goes by this kid: its thumbprint, or the kid it was given, as text or as base64url of bytes. */
+/**
+ * Returns whether a kid names a key: it is the key's thumbprint, or the kid that was given with the key, as text or as
+ * base64url of bytes.
+ */
 export function keyHasKid(key: PublicJwk, kid: Uint8Array): boolean {
   const known = knownNames.get(key);
   const names = known ?? kidsOf(key);

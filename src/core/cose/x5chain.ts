@@ -8,7 +8,7 @@ import type { Sign1 } from './sign1.js';
 
 type Headers = Pick<Sign1, 'protectedHeader' | 'unprotectedHeader'>;
 
-/** Certificates of a chain, the authority's own not counted. */
+/** The most certificates in a chain, not counting the authority's own. */
 export const MAX_CHAIN = 8;
 
 /** The hashes that an x5t may be made with, by their COSE numbers. */
@@ -22,7 +22,7 @@ function invalid(reason: string): VerificationError {
   return new VerificationError('certificate_invalid', `x5chain (33): ${reason}`);
 }
 
-/** Whether a message names its signer by certificates, beside it or by their hash. */
+/** Returns whether a message names its signer by certificates: it carries them, or their hash. */
 export function namesCertificate({ protectedHeader, unprotectedHeader }: Headers): boolean {
   return (
     protectedHeader.has(Header.x5chain) || unprotectedHeader.has(Header.x5chain) || protectedHeader.has(Header.x5t)
@@ -30,8 +30,9 @@ export function namesCertificate({ protectedHeader, unprotectedHeader }: Headers
 }
 
 /**
- * The certificates (DER) that a message brings for its signer, the signer's first (RFC 9360 section 2); nothing in them is
- * checked. A protected x5t (34) must name the first certificate; an unprotected chain counts only with one.
+ * Returns the certificates (DER) that a message carries for its signer, the signer's first (RFC 9360 section 2). Their
+ * content is not checked. A protected x5t (34) must name the first certificate; an unprotected chain is accepted only
+ * with one.
  * @throws {VerificationError} `certificate_invalid`
  */
 export function certificateChain({ protectedHeader, unprotectedHeader }: Headers): readonly Uint8Array[] {

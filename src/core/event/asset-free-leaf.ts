@@ -30,19 +30,20 @@ function lengthPrefixed(text: string): Uint8Array {
 }
 
 /**
- * The serialised event: a bencode byte string of the JSON object with attributes and trails (log format, section 5).
- * @throws {TypeError} when an attribute is not JSON
+ * Returns the serialised event: a bencode byte string of the JSON object with attributes and trails (log format,
+ * section 5).
+ * @throws {TypeError} if an attribute is not JSON
  */
 export function assetFreeSerialisation(event: AssetFreeContent): Uint8Array {
   return lengthPrefixed(`{"attributes":${goJson(event.attributes)},"trails":${goJson(event.trails)}}`);
 }
 
 /**
- * The 24 bytes that a log keeps beside the leaf and salts into it: 01, the 16 bytes of the origin tenancy, and the first
- * 7 of SHA-256 over event type, creator and creation time, each as `<bytes>:<text>` in UTF-8, in this order. Stock
- * verifiers take the 24 bytes from the log, so the last 7 are free for this use; they are zero for an event without an
- * event type, which is how other services write every event.
- * @throws {TypeError} when the tenancy is not `tenant/<uuid>`
+ * Returns the 24 bytes that a log keeps beside the leaf and that the leaf covers: 01, the 16 bytes of the origin
+ * tenancy, and the first 7 bytes of SHA-256 over event type, creator and creation time, each as `<bytes>:<text>` in
+ * UTF-8, in this order. Stock verifiers read all 24 bytes from the log, so the last 7 are free for this use. They are
+ * zero for an event without an event type; other services write every event so.
+ * @throws {TypeError} if the tenancy is not `tenant/<uuid>`
  */
 export function assetFreeExtraBytes(event: AssetFreeOrigin): Uint8Array {
   const tenancy = /^tenant\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i.exec(event.origin_tenant);
@@ -57,9 +58,9 @@ function originDigest({ event_type, created_by, created_at }: AssetFreeOrigin): 
 }
 
 /**
- * The leaf of an asset-free event: SHA-256 of a zero byte, the extra bytes, the idtimestamp without its epoch and the
- * serialised event (log format, section 5).
- * @throws {TypeError} when the extra bytes are not 24, or an attribute is not JSON
+ * Returns the leaf of an asset-free event: SHA-256 of a zero byte, the extra bytes, the idtimestamp without its epoch,
+ * and the serialised event (log format, section 5).
+ * @throws {TypeError} if the extra bytes are not 24, or an attribute is not JSON
  */
 export function assetFreeLeaf(
   event: AssetFreeContent,

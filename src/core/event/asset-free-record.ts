@@ -44,9 +44,9 @@ function jsonValue(value: unknown): JsonValue {
 }
 
 /**
- * The record of an asset-free event: RFC 8785 (JCS) of the object with exactly the seven members, `created_at` as a JSON
- * number (docs/formats/asset-free-record.md).
- * @throws {TypeError} when `created_at` is no time, or a member has no canonical form
+ * Returns the record of an asset-free event: RFC 8785 (JCS) of the object with exactly the seven members, `created_at`
+ * as a JSON number (docs/formats/asset-free-record.md).
+ * @throws {TypeError} if `created_at` is not a time, or a member has no canonical form
  */
 export function assetFreeRecordText(event: AssetFreeRecord): string {
   const members = ASSET_FREE_RECORD_MEMBERS.map((name): [string, JsonValue] => [
@@ -61,7 +61,10 @@ export function assetFreeRecordText(event: AssetFreeRecord): string {
   }
 }
 
-/** SHA-256 of the record's UTF-8 bytes: what an entry of the private statement log covers. @throws {TypeError} as above */
+/**
+ * Returns the SHA-256 of the record's UTF-8 bytes. An entry of the private statement log covers this digest.
+ * @throws {TypeError} as `assetFreeRecordText`
+ */
 export function assetFreeRecordDigest(event: AssetFreeRecord, hash: Sha256 = sha256): Uint8Array {
   return hash(utf8(assetFreeRecordText(event)));
 }

@@ -1,4 +1,4 @@
-/** Attributes that no log can commit to in the same way in every language. */
+/** Attributes that cannot be hashed in the same way in every language. */
 export class AttributeError extends Error {
   override readonly name = 'AttributeError';
   /** Where in the attributes: names joined by dots, list places in brackets. */
@@ -12,9 +12,9 @@ export class AttributeError extends Error {
   }
 }
 
-/** How deeply objects and lists may lie in each other; the attributes themselves are the first level. */
+/** The most levels of nested objects and lists; the attributes themselves are the first level. */
 export const MAX_ATTRIBUTE_DEPTH = 16;
-/** Names and list members in all. */
+/** The most names and list members in all. */
 export const MAX_ATTRIBUTE_VALUES = 4096;
 const MAX_NAME_LENGTH = 1024;
 const UNHASHABLE = /\0|\p{Surrogate}/u;
@@ -69,9 +69,10 @@ function cleaned(value: unknown, path: string, depth: number, budget: Budget): u
 }
 
 /**
- * Attributes as they may be stored, hashed and served: strings, objects and lists in a copy that has no nulls.
- * @param path the field's name, the beginning of every path in an error
- * @throws {AttributeError} on a number or boolean, U+0000 or a lone surrogate in a text or name, and above the caps
+ * Returns attributes as they may be stored, hashed and served: a copy of the strings, objects and lists, without nulls.
+ * @param path the field's name, with which every path in an error begins
+ * @throws {AttributeError} for a number or boolean, for U+0000 or a lone surrogate in a text or name, and above the
+ * limits
  */
 export function checkAttributes(value: unknown, path: string): unknown {
   return cleaned(value, path, 1, { left: MAX_ATTRIBUTE_VALUES });

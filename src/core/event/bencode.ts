@@ -11,7 +11,7 @@ function byteString(text: string): string {
 
 const ABOVE_SURROGATES = /[\ud800-\uffff]/;
 
-/** Order of the raw UTF-8 bytes, which is the order of code points. */
+/** Compares two texts by their raw UTF-8 bytes, which is the order of code points. */
 export function compareUtf8(left: string, right: string): number {
   if (!ABOVE_SURROGATES.test(left) && !ABOVE_SURROGATES.test(right)) return left < right ? -1 : left > right ? 1 : 0;
   const a = utf8(left);
@@ -71,9 +71,10 @@ function encoded(value: unknown, form: Form): string {
 }
 
 /**
- * Bencode with the semantics of the Go verifier (log format, section 4): names in the order of their UTF-8 bytes, nulls
- * left out, booleans as i1e and i0e. A JavaScript number is refused: the verifier cannot hash one.
- * @throws {TypeError} on a number, a null at the top, or a text with a lone surrogate
+ * Returns the bencode of a value with the semantics of the Go verifier (log format, section 4): names in the order of
+ * their UTF-8 bytes, nulls left out, booleans as i1e and i0e. A JavaScript number is refused, because the verifier
+ * cannot hash one.
+ * @throws {TypeError} for a number, a null at the top, or a text with a lone surrogate
  */
 export function bencode(value: unknown): Uint8Array {
   // One text, turned into bytes once: lengths are counted in bytes while it grows. Nearly all of them are ASCII; the

@@ -26,9 +26,9 @@ function number(value: number): string {
 }
 
 /**
- * JSON as Go's encoding/json writes a decoded document: names in the order of their UTF-8 bytes at every level, HTML
- * characters and line separators escaped, numbers as float64 in the shortest form, null for what is absent.
- * @throws {TypeError} on what JSON cannot hold
+ * Returns JSON as Go's encoding/json writes a decoded document: names in the order of their UTF-8 bytes at every level,
+ * HTML characters and line separators escaped, numbers as float64 in the shortest form, null for an absent value.
+ * @throws {TypeError} for a value that JSON cannot hold
  */
 export function goJson(value: unknown): string {
   if (value === null || value === undefined) return 'null';

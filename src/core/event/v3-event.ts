@@ -20,10 +20,10 @@ export interface V3Event {
 }
 
 /**
- * The bytes that stand for an asset event in its leaf (log format, section 4): bencode of the eleven fields, nothing else
- * of the event. Timestamps count as texts; the public form has the identity of the permissioned one; an absent text is
- * empty, an absent map is left out and differs from an empty one.
- * @throws {TypeError} when an attribute has a value that cannot be hashed
+ * Returns the bytes that stand for an asset event in its leaf (log format, section 4): bencode of exactly the eleven
+ * fields. Timestamps are hashed as texts. The public form has the identity of the permissioned one. An absent text
+ * counts as empty; an absent map is left out, which differs from an empty map.
+ * @throws {TypeError} if an attribute has a value that cannot be hashed
  */
 export function v3Preimage(event: V3Event): Uint8Array {
   return bencode({

@@ -9,7 +9,9 @@ import { filesInPage } from './page-evidence.js';
 import { hasReplica, type Replica, replicaIn } from './replica-logs.js';
 import { UsageError } from './usage-error.js';
 
-/** What a folder or a zip holds. It is read only when it is checked: a replica may be larger than memory. */
+/**
+ * The content of a folder or a zip. It is read only when it is checked, because a replica may be larger than memory.
+ */
 export interface EvidenceFolder {
   /** Whether it may be only a part of a bundle: what a page contains. */
   readonly isPart?: boolean;
@@ -21,7 +23,7 @@ export interface EvidenceFolder {
   replica(): Promise<Replica>;
 }
 
-/** A file or folder that a person gave, and what it was taken for. */
+/** A file or folder that a person gave, and what it was read as. */
 export interface EvidenceFile {
   /** As the person named it. */
   readonly path: string;
@@ -36,7 +38,7 @@ export interface EvidenceFile {
   readonly folder?: EvidenceFolder;
 }
 
-/** Tells from its content what a file is: its name says nothing. A zip is a bundle, or the replica of logs. */
+/** Detects from its content what a file is; its name does not matter. A zip is a bundle, or the replica of logs. */
 export async function evidenceFile(path: string, bytes: Uint8Array, mediaTypeOf?: MediaTypeOf): Promise<EvidenceFile> {
   const kind = kindOf(bytes);
   if (kind === 'document') return { path, kind, takenFor: await takenForDocument(bytes, mediaTypeOf), bytes };
@@ -51,7 +53,7 @@ export async function evidenceFile(path: string, bytes: Uint8Array, mediaTypeOf?
     : { path, kind, takenFor: kind, bytes, folder };
 }
 
-/** A folder whose files are in memory: an unpacked bundle, or the replica of logs. */
+/** Returns a folder whose files are in memory: an unpacked bundle, or the replica of logs. */
 export function evidenceFolder(path: string, files: BundleFiles): EvidenceFile {
   const folder = folderOf(path, () => files);
   const kind = isBundle(files) ? 'bundle' : 'folder';
@@ -60,7 +62,7 @@ export function evidenceFolder(path: string, files: BundleFiles): EvidenceFile {
 
 const hasReplicaOnly = (files: BundleFiles): boolean => !isBundle(files) && hasReplica(Object.keys(files));
 
-/** The evidence in the page of a bundle, which may be only a part of the bundle. */
+/** Returns the evidence in the page of a bundle. It may be only a part of the bundle. */
 export function evidenceInPage(path: string, page: Pick<CutPage, 'evidence'>): EvidenceFile {
   const folder = folderOf(path, () => readPage(page), true);
   return { path, kind: 'bundle', takenFor: 'evidence_page', bytes: new Uint8Array(), folder };

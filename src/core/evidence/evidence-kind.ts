@@ -9,7 +9,7 @@ import { decodeMassifStart } from '../massif/massif-start.js';
 import { decodeSealPayload } from '../receipt/seal.js';
 import { utf8Text } from '../utf8-text.js';
 
-/** What a file was taken for, by its content. A name or an ending says nothing. */
+/** What a file was read as, by its content. Its name and extension do not matter. */
 export type EvidenceKind =
   | 'transparent_statement'
   | 'statement'
@@ -29,7 +29,7 @@ const TAGGED_SIGN1 = 0xd2;
 const CBOR_ARRAY = 4;
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 
-/** What bytes are. Everything that is no evidence is a document, which evidence may be about. */
+/** Returns what bytes are. Everything that is not evidence is a document, which evidence may be about. */
 export function kindOf(bytes: Uint8Array): EvidenceKind {
   if (isTaggedSign1(bytes)) return coseKind(bytes);
   if (ZIP.every((byte, at) => bytes[at] === byte)) return 'bundle';
@@ -159,7 +159,7 @@ const EVENT_IDENTITY = /^((public)?assets\/[^/]+\/)?events\//;
 const isEvent = (value: unknown): boolean =>
   isJson(value) && typeof value['identity'] === 'string' && EVENT_IDENTITY.test(value['identity']);
 
-/** Whether bytes have a member that only conversations have, also signed and encrypted ones. */
+/** Returns whether bytes have a member that only conversations have, also if they are signed or encrypted. */
 export function isConversation(bytes: Uint8Array): boolean {
   const value = jsonOf(bytes);
   return value !== undefined && hasConversation(value);
@@ -167,17 +167,17 @@ export function isConversation(bytes: Uint8Array): boolean {
 
 const hasConversation = (value: Json): boolean => OF_CONVERSATIONS.some((name) => Object.hasOwn(value, name));
 
-/** Tells the media type of a document from its content; undefined when it is not known. */
+/** Detects the media type of a document from its content; undefined if it is unknown. */
 export type MediaTypeOf = (bytes: Uint8Array) => Promise<string | undefined>;
 
-/** Returns what a document is taken for: `vcon`, `json`, its media type, or `unknown`. */
+/** Returns what a document is read as: `vcon`, `json`, its media type, or `unknown`. */
 export async function takenForDocument(bytes: Uint8Array, mediaTypeOf?: MediaTypeOf): Promise<string> {
   const value = jsonOf(bytes);
   if (value) return 'vcon' in value || ('uuid' in value && 'parties' in value) ? 'vcon' : 'json';
   return (await mediaTypeOf?.(bytes)) ?? 'unknown';
 }
 
-/** How a person calls a kind of file. */
+/** Returns the name of a kind of file, for a person. */
 export function kindName(kind: string): string {
   if (kind === 'vcon') return 'a vCon';
   if (kind === 'json') return 'a JSON document';

@@ -25,7 +25,7 @@ export function filesInPage(page: Pick<CutPage, 'evidence'>): BundleFiles {
 }
 
 /**
- * Names the page that evidence was taken out of: what it shows besides was not checked.
+ * Names the page that evidence was taken from. What the page shows beside its evidence was not checked.
  * @param known undefined where pages cannot be judged
  */
 export function givenPageFindings(
@@ -47,8 +47,8 @@ function buildOf(page: CutPage, known: KnownPages, hash?: Sha256): string {
 }
 
 /**
- * Compares the page of a bundle with the bundle, and names it: it is not evidence. A page that shows other evidence than
- * the bundle holds is refused. A page that is not known is not refused, because a later version has another one.
+ * Compares the page of a bundle with the bundle, and names it; it is not evidence. A page that shows other evidence
+ * than the bundle holds is refused. An unknown page is not refused, because a later version has another page.
  * @param known undefined where pages cannot be judged
  */
 export async function pageFindings(

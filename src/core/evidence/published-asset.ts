@@ -54,7 +54,7 @@ function assetAddress(url: string): { readonly address: string; readonly base: s
   return { address, base };
 }
 
-/** @throws {UsageError} if the URL names no public asset, or does not answer with one */
+/** Checks that a URL names a public asset, and that the service answers with it. @throws {UsageError} */
 export async function requirePublishedAsset(url: string, read: ReadUrl): Promise<void> {
   await read(assetAddress(url).address);
 }

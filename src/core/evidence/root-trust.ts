@@ -20,7 +20,7 @@ import type { ManifestSource } from './manifest-sources.js';
 import { UsageError } from './usage-error.js';
 import type { EvidenceVerdict } from './verify-evidence.js';
 
-/** The newest of the manifests that were given, under the root key of the fingerprint. */
+/** The newest of the given manifests that the root key of the fingerprint signed. */
 export interface RootTrust {
   readonly manifest: KeyManifest;
   /** Every manifest that was given and that the root key vouches for, in rising order; the newest is the last. */
@@ -87,7 +87,7 @@ async function named<T>({ name }: ManifestSource, work: () => T | Promise<T>): P
 }
 
 /**
- * Returns the thumbprint of the root key that signed the newest of these manifests: what the evidence says of itself, which
+ * Returns the thumbprint of the root key that signed the newest of these manifests. It is the evidence's own claim, and
  * proves nothing until a person compares it with a fingerprint from elsewhere.
  * @throws {VerificationError} `malformed`
  */
@@ -96,8 +96,8 @@ export function claimedRoot({ bytes }: ManifestSource): Uint8Array {
 }
 
 /**
- * Checks evidence with the keys of a key manifest, and judges the verdict by that manifest. If the root key signed none, that
- * refuses the whole.
+ * Checks evidence with the keys of a key manifest, and judges the verdict by that manifest. If the root key signed no
+ * manifest, the whole is refused.
  * @param root as `trustRoot` finds it
  */
 export async function verifyUnderRoot(

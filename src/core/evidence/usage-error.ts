@@ -1,4 +1,4 @@
-/** What a person has to put right before anything can be checked. */
+/** Something that a person must correct before anything can be checked. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

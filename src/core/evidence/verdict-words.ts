@@ -4,7 +4,7 @@ import { type DocumentForm, describeForm } from '../verify/match-document.js';
 import type { NotCoveredReason } from '../verify/verdict.js';
 import { asciiText } from './visible-text.js';
 
-/** What a claim is about, for a person. */
+/** What a claim is about, in words. */
 export const CLAIM_KINDS: Readonly<Record<Claim['kind'], string>> = {
   statement: 'a statement, signed by its issuer',
   event: 'an event that a log holds',
@@ -41,7 +41,7 @@ export const FACT_TITLES: readonly (readonly [name: keyof Facts, title: string])
   ['attributes', 'attributes'],
 ];
 
-/** Whether a fact says something to a person: an event's type, for one, may be the empty text. */
+/** Returns whether a fact is worth showing. The type of an event, for example, may be the empty text. */
 export const saysSomething = (value: unknown): boolean => value !== undefined && value !== '';
 
 function principalText(value: unknown): string {
@@ -59,12 +59,12 @@ export function factText(name: keyof Facts, value: unknown): string {
 
 const keyText = ({ thumbprint }: KeyId): string => `key ${thumbprint.slice(0, 16)}…`;
 
-/** Names a key by its whole thumbprint, for a report. */
+/** Returns the name of a key with its whole thumbprint, for a report. */
 export const wholeKeyText = ({ thumbprint }: KeyId): string => `key ${thumbprint}`;
 
 const logText = ({ issuer, subject }: NamedLog): string => `log "${subject ?? ''}" of ${issuer ?? 'an unnamed issuer'}`;
 
-/** Returns what proves a claim, in a line. */
+/** Returns what proves a claim, in one line. */
 export function proofText(proof: Proof, nameKey: (key: KeyId) => string = keyText): string {
   switch (proof.type) {
     case 'signature':
@@ -108,7 +108,7 @@ function quoted(name: string): string {
   return `“${asciiText(short)}”`;
 }
 
-/** Names the parties that recorded the facts: anyone can make a statement, so this comes first. */
+/** Returns a sentence with the parties that recorded the facts. It comes first, because anyone can make a statement. */
 export function speakers(claims: readonly Claim[]): string {
   const named = claims.flatMap(speaker);
   const distinct = [...new Set(named)];
@@ -117,7 +117,7 @@ export function speakers(claims: readonly Claim[]): string {
   return `This is what ${distinct.slice(0, MOST_SPEAKERS).join(' and ')}${more > 0 ? ` and ${more} others` : ''} recorded.`;
 }
 
-/** What remarks say together, and what a person must make of it. */
+/** The sentence above remarks about times, and what they mean for a person. */
 export const TIMES_DIFFER = 'Times of the log contradict each other.';
 export const TIMES_MEANING =
   'A clock was wrong, or a time was made up. The rest of the evidence is as proven as before; do not rely on these times.';

@@ -16,12 +16,15 @@ export function visibleText(text: string): string {
   return text.replace(UNSEEN, escaped);
 }
 
-/** The same on one line. */
+/** Returns `visibleText`, with tabs and line feeds escaped as well. */
 export function visibleLine(text: string): string {
   return visibleText(text).replace(/[\t\n]/g, escaped);
 }
 
-/** The same with every character escaped that is not ASCII, and every quotation mark: letters of two scripts look alike. */
+/**
+ * Returns `visibleLine`, with quotation marks and all characters outside ASCII escaped, because letters of two scripts
+ * can look alike.
+ */
 export function asciiText(text: string): string {
   return visibleLine(text).replace(/["\u0080-\uffff]/g, escaped);
 }

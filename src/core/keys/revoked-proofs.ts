@@ -3,14 +3,17 @@ import { fromHex, toBase64Url } from '../bytes.js';
 import type { Claim, ClaimKind, InclusionProof, Proof } from '../verify/claim.js';
 import type { KeyManifest, ManifestKey } from './key-manifest.js';
 
-/** The key of a proof, as the manifest lists it; undefined for proofs without one and for keys that were given otherwise. */
+/**
+ * Returns the key of a proof as the manifest lists it; undefined for proofs without a key, and for keys from another
+ * source.
+ */
 export function keyOf(manifest: KeyManifest, proof: Proof): ManifestKey | undefined {
   if (!('key' in proof)) return undefined;
   const keyId = toBase64Url(fromHex(proof.key.thumbprint));
   return manifest.keys.find((key) => key.keyId === keyId);
 }
 
-/** Whether a proof is by a key that the manifest does not call stolen. */
+/** Returns whether a proof is by a key that the manifest does not list as stolen. */
 export const isByGoodKey = (manifest: KeyManifest, proof: Proof): boolean =>
   keyOf(manifest, proof)?.state !== 'revoked';
 
@@ -76,7 +79,7 @@ export function revocationsAmong(claims: readonly Claim[]): (key: ManifestKey) =
   };
 }
 
-/** Why a claim does not count, in a sentence; undefined when it does. */
+/** Returns why a claim does not count, as a sentence; undefined if it counts. */
 export function refusalOf(
   manifest: KeyManifest,
   claim: Claim,
@@ -104,7 +107,7 @@ function isSamePlace(one: InclusionProof, other: InclusionProof): boolean {
   return here === undefined || there === undefined || here === there;
 }
 
-/** The inclusion proofs of all claims that count by themselves, by what they prove. */
+/** Returns the inclusion proofs of all claims that count by themselves, by what they prove. */
 export function countingProofs(
   manifest: KeyManifest,
   claims: readonly Claim[],

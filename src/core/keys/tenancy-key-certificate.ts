@@ -62,7 +62,7 @@ function decodePayload(payload: Uint8Array): Omit<TenancyKey, 'tenantId'> {
 }
 
 /**
- * Checks a certificate with the issuer keys of a manifest and resolves with the key that it is of.
+ * Checks a certificate with the issuer keys of a manifest, and resolves with the certified key.
  * @throws {VerificationError} `malformed`, `issuer_key_not_trusted`, `statement_signature_invalid`
  */
 export async function verifyTenancyKey(

@@ -76,13 +76,13 @@ function requireRoot(read: Pick<ReadKeyManifest, 'manifest' | 'signer'>, thumbpr
   throw new VerificationError('root_not_trusted', `${what} is not signed by the root key of its time`);
 }
 
-/** Whether one of these manifests names the root key as its signer. No signature is checked. */
+/** Returns whether one of these manifests names the root key as its signer. No signature is checked. */
 export function areUnderRoot(manifests: readonly ReadKeyManifest[], rootThumbprint: Uint8Array): boolean {
   return manifests.some((each) => isBy(each, rootThumbprint));
 }
 
 /**
- * Checks what two manifests of one history must agree on, whatever lies between them.
+ * Checks that two manifests of one history agree, whatever is between them.
  * @throws {VerificationError} `manifest_older`, `manifest_invalid`
  */
 export function checkFollows(
@@ -103,9 +103,9 @@ export function checkFollows(
 }
 
 /**
- * Checks manifests against the thumbprint of a root key, and resolves with them in rising order, the newest last. Each
- * rotation of the root in between has to be there: the manifest that names the new root, signed by the old one. Manifests
- * before the first that this root signed are not looked at.
+ * Checks manifests against the thumbprint of a root key. Resolves with them in rising order, the newest last. Each
+ * rotation of the root in between must be there: the manifest that names the new root, signed by the old one. Manifests
+ * before the first one that this root signed are ignored.
  * @param manifests as `decodeKeyManifests` returns them
  * @throws {VerificationError} `root_not_trusted`, `manifest_signature_invalid`, `manifest_invalid`
  */
@@ -132,8 +132,8 @@ export async function verifyKeyManifests(
 }
 
 /**
- * Puts what `verifyKeyManifests` resolved with for several files into one order. A root key signs one history: manifests
- * that cannot be of one are refused, whichever of them is the newest.
+ * Joins the results of `verifyKeyManifests` for several files in one order. A root key signs one history: manifests
+ * that cannot be of one history are refused, also if they are not the newest.
  * @throws {VerificationError} `manifest_invalid`, `root_not_trusted`
  */
 export function joinKeyManifests(chains: readonly (readonly TrustedKeyManifest[])[]): readonly TrustedKeyManifest[] {
@@ -153,7 +153,10 @@ export function joinKeyManifests(chains: readonly (readonly TrustedKeyManifest[]
   return joined;
 }
 
-/** @throws {VerificationError} `manifest_invalid` if two manifests of one number are not the same one */
+/**
+ * Checks that manifests with the same number are the same.
+ * @throws {VerificationError} `manifest_invalid` if they differ
+ */
 export function requireSame(
   one: Pick<ReadKeyManifest, 'manifest' | 'bytes'>,
   other: Pick<ReadKeyManifest, 'bytes'>,
@@ -163,7 +166,7 @@ export function requireSame(
 }
 
 /**
- * Checks that a manifest is the one after another, without a gap: the next number, the hash of the one before, and signed
+ * Checks that a manifest directly follows another: it has the next number and the hash of the one before, and is signed
  * by the root key that the one before names.
  * @throws {VerificationError} `manifest_older`, `manifest_invalid`, `root_not_trusted`, `manifest_signature_invalid`
  */
@@ -186,7 +189,9 @@ export async function verifyNextKeyManifest(
   return trusted(read);
 }
 
-/** Checks a manifest that is trusted because of where it was kept: that it is signed by the key that it names itself. */
+/**
+ * Checks that a manifest is signed by the root key that it names itself. It is trusted because of where it was kept.
+ */
 export async function verifyKeptKeyManifest(
   message: Uint8Array,
   verifySignature?: VerifySignature,
@@ -196,7 +201,10 @@ export async function verifyKeptKeyManifest(
   return trusted(read);
 }
 
-/** The keys of a manifest that evidence may be signed with, for a verifier's own structures; others sign none, in any role. */
+/**
+ * Returns the keys of a manifest that evidence may be signed with, in the form that the verifiers take. Keys with other
+ * algorithms sign no evidence, in any role.
+ */
 export function manifestJwks(manifest: KeyManifest, roles: readonly string[], states?: readonly string[]): PublicJwk[] {
   return manifest.keys
     .filter(({ algorithm }) => EVIDENCE_ALGORITHMS.some(({ name }) => name === algorithm))

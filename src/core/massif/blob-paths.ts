@@ -14,17 +14,17 @@ function blobPath(kind: BlobPath['kind'], tenancyUuid: string, number: number): 
   return `v1/mmrs/tenant/${tenancyUuid}/0/${FOLDERS[kind]}/${String(number).padStart(16, '0')}.${ENDINGS[kind]}`;
 }
 
-/** Blob name of a massif, the number in 16 decimal digits. */
+/** Returns the blob name of a massif, with its number in 16 decimal digits. */
 export function massifPath(tenancyUuid: string, massif: number): string {
   return blobPath('massif', tenancyUuid, massif);
 }
 
-/** Blob name of the newest seal of a massif. */
+/** Returns the blob name of the newest seal of a massif. */
 export function sealPath(tenancyUuid: string, massif: number): string {
   return blobPath('seal', tenancyUuid, massif);
 }
 
-/** The parts of a blob name; undefined when it is not exactly one that `massifPath` or `sealPath` makes. */
+/** Returns the parts of a blob name; undefined if `massifPath` or `sealPath` would not write exactly this name. */
 export function parseBlobPath(path: string): BlobPath | undefined {
   const match = BLOB_PATH.exec(path);
   const number = Number(match?.[2] ?? match?.[3]);
@@ -32,7 +32,7 @@ export function parseBlobPath(path: string): BlobPath | undefined {
   return { kind: match[2] ? 'massif' : 'seal', tenancyUuid: match[1]!, number };
 }
 
-/** Value of a massif's `firstindex` tag: its first node's index in 16 hex digits. */
+/** Returns the value of a massif's `firstindex` tag: the index of its first node in 16 hex digits. */
 export function firstIndexTag(firstNode: bigint): string {
   return firstNode.toString(16).padStart(16, '0');
 }

@@ -38,8 +38,8 @@ function checkParts({ height, massif, entries, peakStack, nodes }: MassifParts):
 }
 
 /**
- * The bytes of a massif file, byte-exact with the format that merklelog clients read.
- * @throws {TypeError} when the parts do not fit each other
+ * Returns the bytes of a massif file, exactly as merklelog clients read them.
+ * @throws {TypeError} if the parts do not fit each other
  */
 export function buildMassif(parts: MassifParts): Uint8Array {
   checkParts(parts);

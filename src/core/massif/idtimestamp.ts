@@ -1,7 +1,7 @@
 // An idtimestamp is 64 bits: 40 of milliseconds since the epoch's start, 24 that tell ids of one millisecond apart.
 import { VerificationError } from '../errors.js';
 
-/** The epoch of every id made here: 2004-11-03 to 2039-09-07. */
+/** The epoch of every id that the service makes: 2004-11-03 to 2039-09-07. */
 export const EPOCH = 1;
 
 const MILLISECONDS_IN_EPOCH = 2 ** 40 - 1;
@@ -11,8 +11,8 @@ const SEQUENCE_BITS = 24n;
 const MOST = 2n ** 64n - 1n;
 
 /**
- * The lowest id of a Unix time in milliseconds; 0 for a time before the epoch.
- * @throws {RangeError} when the time is after the epoch
+ * Returns the lowest id of a Unix time in milliseconds; 0 for a time before the epoch.
+ * @throws {RangeError} if the time is after the epoch
  */
 export function idtimestampAt(unixMs: number, epoch = EPOCH): bigint {
   const milliseconds = Math.max(0, Math.floor(unixMs) - epoch * MILLISECONDS_IN_EPOCH);
@@ -21,9 +21,9 @@ export function idtimestampAt(unixMs: number, epoch = EPOCH): bigint {
 }
 
 /**
- * The id after `last` in a log with one writer: of the millisecond `nowMs` (Unix), or the next above `last` when the clock
- * has not moved past it or has stepped back. The worker bits are 0, so the sequence has all 24 low bits.
- * @throws {RangeError} when the epoch has no id left
+ * Returns the id after `last` in a log with one writer. It is an id of the millisecond `nowMs` (Unix), or `last` + 1 if
+ * the clock has not moved past `last` or was set back. The worker bits are 0, so the sequence has all 24 low bits.
+ * @throws {RangeError} if the epoch has no id left
  */
 export function nextIdtimestamp(last: bigint, nowMs: number): bigint {
   const now = idtimestampAt(nowMs);
@@ -32,18 +32,18 @@ export function nextIdtimestamp(last: bigint, nowMs: number): bigint {
   return last + 1n;
 }
 
-/** Unix time in milliseconds of an id. */
+/** Returns the Unix time of an id in milliseconds. */
 export function idtimestampMs(id: bigint, epoch = EPOCH): number {
   return Number(id >> SEQUENCE_BITS) + epoch * MILLISECONDS_IN_EPOCH;
 }
 
-/** 18 lower-case hex characters: the epoch's byte, then the id. */
+/** Returns 18 lower-case hex characters: the epoch's byte, then the id. */
 export function idtimestampHex(id: bigint, epoch = EPOCH): string {
   return epoch.toString(16).padStart(2, '0') + id.toString(16).padStart(16, '0');
 }
 
 /**
- * Epoch and id of the 18 character form, in either case, without a prefix.
+ * Returns epoch and id of the 18 characters, in either case, without a prefix.
  * @throws {VerificationError} `malformed`
  */
 export function parseIdtimestampHex(text: string): { epoch: number; id: bigint } {

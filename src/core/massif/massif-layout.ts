@@ -16,38 +16,46 @@ export function leavesPerMassif(height: number): number {
   return 2 ** (height - 1);
 }
 
-/** Index of the first leaf of a massif. */
+/** Returns the index of the first leaf of a massif. */
 export function firstLeaf(height: number, massif: number): bigint {
   return BigInt(massif) * BigInt(leavesPerMassif(height));
 }
 
-/** Node index of a massif's first node, which is also the size of the log before it. */
+/** Returns the node index of a massif's first node, which is also the size of the log before it. */
 export function firstNode(height: number, massif: number): bigint {
   return mmrIndex(firstLeaf(height, massif));
 }
 
-/** The massif that holds a leaf. */
+/** Returns the number of the massif that holds a leaf. */
 export function massifOfLeaf(height: number, leafIndex: bigint): number {
   return Number(leafIndex / BigInt(leavesPerMassif(height)));
 }
 
-/** The massif that holds the last node of a log of `size` nodes: where its seal belongs. @throws {RangeError} for 0 */
+/**
+ * Returns the number of the massif that holds the last node of a log of `size` nodes. The log's seal belongs to it.
+ * @throws {RangeError} for 0
+ */
 export function massifOfSize(height: number, size: bigint): number {
   if (size <= 0n) throw new RangeError('an empty log has no massif');
   return massifOfLeaf(height, leafCount(size) - 1n);
 }
 
-/** Byte offset of the peak stack. Trie data takes twice the room that its entries need; the second half stays zero. */
+/**
+ * Returns the byte offset of the peak stack. Trie data has twice the room that its entries need; the second half stays
+ * zero.
+ */
 export function stackStart(height: number): number {
   return TRIE_START + TRIE_ENTRY_BYTES * 2 * leavesPerMassif(height);
 }
 
-/** Byte offset of the first node. */
+/** Returns the byte offset of the first node. */
 export function nodeStart(height: number, massif: number): number {
   return stackStart(height) + NODE_BYTES * popcount(BigInt(massif));
 }
 
-/** Nodes of a full massif: a perfect tree, and the parents above it that its last leaf completes. */
+/**
+ * Returns the number of nodes of a full massif: a perfect tree, and the parents above it that its last leaf completes.
+ */
 export function fullNodeCount(height: number, massif: number): number {
   return 2 ** height - 1 + trailingZeros(BigInt(massif) + 1n);
 }

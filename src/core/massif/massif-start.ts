@@ -2,7 +2,7 @@ import { uint64FromBytes, uint64ToBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { MOST_HEIGHT } from './massif-layout.js';
 
-/** What the first 32 bytes of a massif say. */
+/** The content of the first 32 bytes of a massif. */
 export interface MassifStart {
   /** Id of the newest leaf, without its epoch. */
   readonly lastIdtimestamp: bigint;
@@ -13,7 +13,10 @@ export interface MassifStart {
   readonly index: number;
 }
 
-/** The 32 bytes: 8 zero, last id, 5 zero, version 0 in 2, epoch in 4, height in 1, index in 4; all most significant first. */
+/**
+ * Returns the start record of 32 bytes: 8 zero, last id, 5 zero, version 0 in 2, epoch in 4, height in 1, index in 4.
+ * All numbers are most significant byte first.
+ */
 export function encodeMassifStart(start: MassifStart): Uint8Array {
   const bytes = new Uint8Array(32);
   bytes.set(uint64ToBytes(start.lastIdtimestamp), 8);
@@ -26,7 +29,7 @@ export function encodeMassifStart(start: MassifStart): Uint8Array {
 
 /**
  * Reads the start record at the beginning of `bytes`.
- * @throws {VerificationError} `massif_corrupt` when it is cut short, of another version, or not zero where it must be
+ * @throws {VerificationError} `massif_corrupt` if it is cut short, of another version, or not zero where it must be
  */
 export function decodeMassifStart(bytes: Uint8Array): MassifStart {
   if (bytes.length < 32) throw new VerificationError('massif_corrupt', 'a massif is shorter than its start record');

@@ -1,7 +1,7 @@
 import { peaks } from '../mmr/peaks.js';
 import { firstNode } from './massif-layout.js';
 
-/** Node indices, left to right, of the peaks of the log before a massif: what its peak stack holds. */
+/** Returns the node indices, left to right, of the log's peaks before a massif. Its peak stack holds these peaks. */
 export function peakStackIndices(height: number, massif: number): bigint[] {
   return peaks(firstNode(height, massif));
 }

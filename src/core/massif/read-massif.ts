@@ -61,7 +61,7 @@ function checkZero(bytes: Uint8Array, start: number, end: number, massif: number
 }
 
 /**
- * Reads a massif file. Its form is checked, not one hash: see `recomputeMassif`.
+ * Reads a massif file. Only its form is checked; `recomputeMassif` checks the hashes.
  * @throws {VerificationError} `massif_corrupt`
  */
 export function readMassif(bytes: Uint8Array): Massif {

@@ -2,7 +2,10 @@ import { hashPosPair64 } from './hash-pos-pair64.js';
 import { indexHeight } from './index-height.js';
 import type { ParentHash } from './parent-hash.js';
 
-/** Folds a path of siblings, lowest first, over the value of a node; everything is 32 bytes (draft, included_root). */
+/**
+ * Returns the value that a node's value and its path of siblings, lowest first, lead to. All of them are 32 bytes
+ * (draft, included_root).
+ */
 export function climbPath(
   index: bigint,
   value: Uint8Array,

@@ -6,10 +6,10 @@ import { peaks } from './peaks.js';
 import { requireHashes } from './require-hashes.js';
 
 /**
- * The peaks, left to right, that the older tree's peaks lead to by their paths; peaks that meet are named once. They must
- * be the first of the newer tree's peaks: the caller compares (draft-bryce-cose-merkle-mountain-range-proofs,
- * consistent_roots).
- * @throws {VerificationError} `consistency_invalid` when size, peaks and paths do not fit each other
+ * Returns the peaks, left to right, that the older tree's peaks lead to along their paths. If several lead to the same
+ * peak, it is named once. The caller must compare them with the first peaks of the newer tree
+ * (draft-bryce-cose-merkle-mountain-range-proofs, consistent_roots).
+ * @throws {VerificationError} `consistency_invalid` if size, peaks and paths do not fit each other
  */
 export function consistentRoots(
   oldSize: bigint,

@@ -6,10 +6,11 @@ import { requireHashes } from './require-hashes.js';
 const MOST_NODES = 2n ** 63n;
 
 /**
- * The MMR peak that a node's value and its path of siblings lead to (draft-bryce-cose-merkle-mountain-range-proofs,
- * included_root). The caller compares it with a peak that it trusts. Every step hashes a position, so a path proves the
- * index as well; an empty path proves the value alone: see `verifyInclusion` where the size is known.
- * @throws {VerificationError} `inclusion_path_invalid` when an argument cannot be part of a proof
+ * Returns the MMR peak that a node's value and its path of siblings lead to
+ * (draft-bryce-cose-merkle-mountain-range-proofs, included_root). The caller must compare it with a peak that it
+ * trusts. Every step hashes a position, so a path also proves the index. An empty path proves only the value: use
+ * `verifyInclusion` if the size is known.
+ * @throws {VerificationError} `inclusion_path_invalid` if an argument cannot be part of a proof
  */
 export function includedRoot(
   index: bigint,

@@ -2,8 +2,9 @@ import { isCompleteSize, leafCount, leafIndex } from './leaf-count.js';
 import { type Peak, peakOverLeaf } from './peak-over-leaf.js';
 
 /**
- * Indices of the siblings from a node up to its peak in a tree of `size` nodes, lowest first; none when it is a peak.
- * @throws {RangeError} when the size is incomplete or does not hold the node
+ * Returns the indices of the siblings from a node up to its peak in a tree of `size` nodes, lowest first; none if the
+ * node is a peak.
+ * @throws {RangeError} if the size is incomplete, or the tree does not hold the node
  */
 export function inclusionProofPath(size: bigint, index: bigint): bigint[] {
   if (!isCompleteSize(size) || index < 0n || index >= size)
@@ -11,7 +12,9 @@ export function inclusionProofPath(size: bigint, index: bigint): bigint[] {
   return pathBelowPeak(peakOverLeaf(leafCount(size), leafIndex(index)), index);
 }
 
-/** The same of a node that is known to lie under a peak. Found from the peak down, so it costs one step a level. */
+/**
+ * Returns the same for a node that is known to lie under a peak. It walks down from the peak: one step for each level.
+ */
 export function pathBelowPeak(peak: Peak, index: bigint): bigint[] {
   const siblings: bigint[] = [];
   let node = peak.index;

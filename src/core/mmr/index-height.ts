@@ -1,7 +1,7 @@
 import { bitLength } from './uint64-bits.js';
 
 /**
- * Height of the node at a 0-based index in post order; a leaf has height 0.
+ * Returns the height of the node at a 0-based index in post order; a leaf has height 0.
  * Every jump moves to the node of the same shape in the leftmost perfect tree, whose positions are all ones in binary
  * (draft-bryce-cose-merkle-mountain-range-proofs, index_height).
  */

@@ -1,12 +1,15 @@
 // The post order puts leaf k after the nodes of the k leaves before it, and k leaves make 2k − popcount(k) nodes.
 import { bitLength, popcount } from './uint64-bits.js';
 
-/** Node count of the complete tree of so many leaves. */
+/** Returns the node count of the complete tree with this number of leaves. */
 export function sizeOfLeaves(leaves: bigint): bigint {
   return 2n * leaves - BigInt(popcount(leaves));
 }
 
-/** Leaf count of a tree of `size` nodes; for an incomplete size, of the largest complete one below it. */
+/**
+ * Returns the leaf count of a tree of `size` nodes. For an incomplete size it is that of the largest complete tree
+ * below it.
+ */
 export function leafCount(size: bigint): bigint {
   let rest = size;
   let leaves = 0n;
@@ -20,17 +23,20 @@ export function leafCount(size: bigint): bigint {
   return leaves;
 }
 
-/** True when so many nodes are a whole number of leaves with every parent that they complete. 0 is complete. */
+/**
+ * Returns whether this number of nodes makes a complete tree: whole leaves and every parent that they complete. 0 is
+ * complete.
+ */
 export function isCompleteSize(size: bigint): boolean {
   return size >= 0n && sizeOfLeaves(leafCount(size)) === size;
 }
 
-/** Node index of a leaf. */
+/** Returns the node index of a leaf. */
 export function mmrIndex(leafIndex: bigint): bigint {
   return sizeOfLeaves(leafIndex);
 }
 
-/** Index of the leaf at a node; for an interior node, of the leaf whose addition created it. */
+/** Returns the index of the leaf at a node. For an interior node it is the leaf whose addition created the node. */
 export function leafIndex(mmrIndex: bigint): bigint {
   return leafCount(mmrIndex);
 }

@@ -2,8 +2,8 @@ import { isCompleteSize, leafCount } from './leaf-count.js';
 import { bitLength } from './uint64-bits.js';
 
 /**
- * Node indices of the peaks of a tree of `size` nodes, left to right, so highest first; none for 0.
- * @throws {RangeError} when the size is incomplete
+ * Returns the node indices of the peaks of a tree of `size` nodes, left to right, which is highest first; none for 0.
+ * @throws {RangeError} if the size is incomplete
  */
 export function peaks(size: bigint): bigint[] {
   if (!isCompleteSize(size)) throw new RangeError(`${size} nodes are not a complete tree`);

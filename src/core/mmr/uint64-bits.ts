@@ -2,12 +2,12 @@
 
 const WORD = 2n ** 32n;
 
-/** Number of bits up to the highest set one: 0 for 0, 3 for 4…7. */
+/** Returns the number of bits up to the highest set one: 0 for 0, 3 for 4…7. */
 export function bitLength(value: bigint): number {
   return value < WORD ? 32 - Math.clz32(Number(value)) : 32 + bitLength(value >> 32n);
 }
 
-/** Number of set bits. */
+/** Returns the number of set bits. */
 export function popcount(value: bigint): number {
   let count = 0;
   for (let rest = value; rest > 0n; rest >>= 32n)
@@ -15,7 +15,7 @@ export function popcount(value: bigint): number {
   return count;
 }
 
-/** Number of clear bits below the lowest set one. @throws {RangeError} for 0, which has no set bit */
+/** Returns the number of clear bits below the lowest set one. @throws {RangeError} for 0, which has no set bit */
 export function trailingZeros(value: bigint): number {
   if (value === 0n) throw new RangeError('zero has no lowest set bit');
   const word = Number(BigInt.asUintN(32, value));

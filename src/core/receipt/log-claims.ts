@@ -13,18 +13,18 @@ export interface LogName {
   readonly subject: string;
 }
 
-/** The subject of a tenancy's log; the public log carries the public tenancy's uuid. */
+/** Returns the subject of a tenancy's log. The public log carries the public tenancy's uuid. */
 export function tenancyLogSubject(tenancyUuid: string): string {
   return `tenant/${tenancyUuid}`;
 }
 
-/** The uuid of the tenancy whose log claims are of; undefined when the subject names none, or several. */
+/** Returns the uuid of the tenancy whose log the claims name; undefined if the subject names none, or several. */
 export function tenancyOfLog({ subject }: ReadLogClaims): string | undefined {
   const uuids = new Set(subject?.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g));
   return uuids.size === 1 ? [...uuids][0] : undefined;
 }
 
-/** Claims with the name alone. */
+/** Returns claims with only the name. */
 export function logClaims(name: LogName): CborMap {
   return new Map([
     [Claim.issuer, name.issuer],
@@ -33,8 +33,8 @@ export function logClaims(name: LogName): CborMap {
 }
 
 /**
- * Claims of seals and MMR receipts: the name and, for clients that look nowhere else, the signing key. Its kid is text,
- * which the Go reader insists on.
+ * Returns the claims of seals and MMR receipts: the name and, for clients that look nowhere else, the signing key. Its
+ * kid is text, because the Go reader accepts nothing else.
  */
 export function sealerClaims(name: LogName, signer: Signer): CborMap {
   const key = coseKeyFromJwk(signer.publicKey, signer.kid).set(KeyParameter.kid, toBase64Url(signer.kid));
@@ -68,7 +68,7 @@ export function readLogClaims(header: CborMap): ReadLogClaims {
   return read;
 }
 
-/** The claimed key as a JWK. @throws {VerificationError} `unsupported` or `key_invalid` */
+/** Returns the claimed key as a JWK. @throws {VerificationError} `unsupported` or `key_invalid` */
 export function claimedJwk(claims: ReadLogClaims): PublicJwk | undefined {
   return claims.claimedKey === undefined ? undefined : jwkFromCoseKey(claims.claimedKey);
 }

@@ -41,9 +41,9 @@ const MAP_INDEX = 1;
 const MAP_PATH = 2;
 
 /**
- * Signs a peak, once, when it first appears (log-format of the MMR profile, data structure 3). The result is stored, goes
- * into every seal that has the peak, and makes the receipt of each leaf below it. Claims stand under 13 and 15: one
- * generation of clients reads the one, one the other.
+ * Signs a peak, once, when it first appears (log format of the MMR profile, data structure 3). The result is stored, is
+ * part of every seal with this peak, and makes the receipt of each leaf below it. The claims are at labels 13 and 15,
+ * because clients of two generations read one or the other.
  */
 export async function peakReceipt(peak: Uint8Array, signer: Signer, name: LogName): Promise<Uint8Array> {
   const claims = sealerClaims(name, signer);
@@ -57,7 +57,7 @@ export async function peakReceipt(peak: Uint8Array, signer: Signer, name: LogNam
   return encodeSign1({ ...(await createSign1(header, peak, signer)), payload: null });
 }
 
-/** The receipt of the node at `mmrIndex` under a signed peak; nothing else changes and no key is needed. */
+/** Returns the receipt of the node at `mmrIndex` under a signed peak. It adds only the proof, and needs no key. */
 export function attachInclusion(
   signedPeak: Sign1Message,
   mmrIndex: bigint,
@@ -86,13 +86,13 @@ function readInclusion(proof: CborValue): Pick<MmrReceipt, 'index' | 'path' | 'f
   return { index: proofInteger(draft[0]), path: proofPath(draft[1]), form: 'draft' };
 }
 
-/** Reads a receipt in either form; nothing is checked but its form. @throws {VerificationError} `malformed`, `unsupported` */
+/** Reads a receipt in either form. Only its form is checked. @throws {VerificationError} `malformed`, `unsupported` */
 export function readMmrReceipt(receipt: Sign1Message): MmrReceipt {
   const sign1 = readReceiptEnvelope(receipt, DataStructure.mmrSha256);
   return { sign1, ...readLogClaims(sign1.protectedHeader), ...readInclusion(onlyProof(sign1, ProofType.inclusion)) };
 }
 
-/** The same receipt with its proof in the given form. @throws {VerificationError} `malformed`, `unsupported` */
+/** Returns the same receipt with its proof in the given form. @throws {VerificationError} `malformed`, `unsupported` */
 export function mmrReceiptInForm(receipt: Uint8Array, form: MmrProofForm): Uint8Array {
   const { index, path } = readMmrReceipt(receipt);
   return attachInclusion(receipt, index, path, form);
@@ -117,7 +117,7 @@ export function readMmrConsistencyProof(
   };
 }
 
-/** Reads a receipt of consistency; nothing is checked but its form. @throws {VerificationError} `malformed`, `unsupported` */
+/** Reads a receipt of consistency. Only its form is checked. @throws {VerificationError} `malformed`, `unsupported` */
 export function readMmrConsistencyReceipt(receipt: Uint8Array): MmrConsistencyReceipt {
   const sign1 = readReceiptEnvelope(receipt, DataStructure.mmrSha256);
   return { sign1, ...readLogClaims(sign1.protectedHeader), ...readMmrConsistencyProof(sign1) };

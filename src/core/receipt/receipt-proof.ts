@@ -3,12 +3,15 @@ import { DataStructure, Header } from '../cose/labels.js';
 import { decodedSign1, encodeSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 
-/** A refusal of a receipt's form. */
+/** Returns the refusal of a receipt's form. */
 export function malformedReceipt(reason: string): VerificationError {
   return new VerificationError('malformed', `not a receipt: ${reason}`);
 }
 
-/** A receipt around a proof: the stored signature, payload detached, the proof in the unprotected header (RFC 9942). */
+/**
+ * Returns a receipt around a proof: the stored signature, a detached payload, and the proof in the unprotected header
+ * (RFC 9942).
+ */
 export function attachProof(signed: Sign1Message, proofType: number, proof: CborValue): Uint8Array {
   const { protectedBytes, signature } = decodedSign1(signed);
   const proofs: CborMap = new Map([[proofType, [proof]]]);
@@ -16,7 +19,10 @@ export function attachProof(signed: Sign1Message, proofType: number, proof: Cbor
   return encodeSign1({ protectedBytes, unprotectedHeader, payload: null, signature });
 }
 
-/** The verifiable data structure that a receipt's protected header names. @throws {VerificationError} `malformed` */
+/**
+ * Returns the verifiable data structure that a receipt's protected header names.
+ * @throws {VerificationError} `malformed`
+ */
 export function receiptStructure(receipt: Sign1Message): number {
   const structure = decodedSign1(receipt).protectedHeader.get(Header.verifiableDataStructure);
   if (typeof structure !== 'number') throw malformedReceipt('it names no verifiable data structure');
@@ -36,13 +42,16 @@ export function readReceiptEnvelope(receipt: Sign1Message, structure: number): S
   return sign1;
 }
 
-/** What a receipt has under a type of proof. */
+/** Returns the proofs of one type in a receipt. */
 export function proofsOf(sign1: Sign1, proofType: number): CborValue | undefined {
   const proofs = sign1.unprotectedHeader.get(Header.verifiableDataProofs);
   return proofs instanceof Map ? proofs.get(proofType) : undefined;
 }
 
-/** The one proof of a type in a receipt. @throws {VerificationError} `malformed`, `unsupported` for several proofs */
+/**
+ * Returns the only proof of a type in a receipt.
+ * @throws {VerificationError} `malformed`, `unsupported` for several proofs
+ */
 export function onlyProof(sign1: Sign1, proofType: number): CborValue {
   const list = proofsOf(sign1, proofType);
   if (!Array.isArray(list) || list.length === 0) throw malformedReceipt('it has no proof of the kind looked for');
@@ -50,14 +59,14 @@ export function onlyProof(sign1: Sign1, proofType: number): CborValue {
   return list[0]!;
 }
 
-/** A tree position or size. @throws {VerificationError} `malformed` */
+/** Returns a tree position or size. @throws {VerificationError} `malformed` */
 export function proofInteger(value: CborValue | undefined): bigint {
   if ((typeof value !== 'number' && typeof value !== 'bigint') || value < 0)
     throw malformedReceipt('an index or size is not a positive integer');
   return BigInt(value);
 }
 
-/** A list of 32-byte hashes, at most 64. @throws {VerificationError} `malformed` */
+/** Returns a list of 32-byte hashes, at most 64. @throws {VerificationError} `malformed` */
 export function proofPath(value: CborValue | undefined): Uint8Array[] {
   if (!Array.isArray(value) || value.length > 64) throw malformedReceipt('a path is not a list of hashes');
   return value.map((hash) => {

@@ -30,9 +30,9 @@ export interface Rfc9162ConsistencyReceipt extends ReadLogClaims {
 }
 
 /**
- * Signs a tree root, once per checkpoint (RFC 9942). The result is stored; receipts of every entry under this root are
- * made from it without the key. The tree size is signed too, because one path leads to the same root as entry 4 of 7 and as entry 4
- * of 8, and RFC 9942 leaves open which it is.
+ * Signs a tree root, once for each checkpoint (RFC 9942). The result is stored; receipts of every entry under this root
+ * are made from it without the key. The tree size is signed too: one path leads to the same root as entry 4 of 7 and as
+ * entry 4 of 8, and RFC 9942 does not say which is meant.
  */
 export async function signRoot(root: Uint8Array, size: bigint, signer: Signer, name: LogName): Promise<Uint8Array> {
   const header = new Map<number, CborValue>([
@@ -45,7 +45,7 @@ export async function signRoot(root: Uint8Array, size: bigint, signer: Signer, n
   return encodeSign1({ ...(await createSign1(header, root, signer)), payload: null });
 }
 
-/** The receipt of inclusion of one entry under a signed root. */
+/** Returns the receipt of inclusion of one entry under a signed root. */
 export function attachRfc9162Inclusion(
   signed: Uint8Array | Sign1,
   treeSize: bigint,
@@ -55,7 +55,7 @@ export function attachRfc9162Inclusion(
   return attachProof(signed, ProofType.inclusion, encodeCbor([treeSize, leafIndex, [...path]]));
 }
 
-/** The receipt that the tree under a signed root extends an older one. */
+/** Returns the receipt that the tree under a signed root extends an older one. */
 export function attachRfc9162Consistency(
   signed: Uint8Array | Sign1,
   size1: bigint,
@@ -90,7 +90,7 @@ function readProof(receipt: Sign1Message, proofType: number) {
 }
 
 /**
- * Reads a receipt of inclusion; nothing is checked but its form, and that it is for the size that it signs.
+ * Reads a receipt of inclusion. Only its form is checked, and that its proof is for the tree size that it signs.
  * @throws {VerificationError} `malformed`, `unsupported`, `inclusion_path_invalid`
  */
 export function readRfc9162Receipt(receipt: Sign1Message): Rfc9162Receipt {
@@ -100,7 +100,7 @@ export function readRfc9162Receipt(receipt: Sign1Message): Rfc9162Receipt {
 }
 
 /**
- * Reads a receipt of consistency; nothing is checked but its form, and that it is for the size that it signs.
+ * Reads a receipt of consistency. Only its form is checked, and that its proof is for the tree size that it signs.
  * @throws {VerificationError} `malformed`, `unsupported`, `inclusion_path_invalid`
  */
 export function readRfc9162ConsistencyReceipt(receipt: Uint8Array): Rfc9162ConsistencyReceipt {

@@ -7,7 +7,7 @@ import { LAST_TIME_MS } from '../last-time.js';
 import { baggedRoot } from '../mmr/bagged-root.js';
 import { type LogName, type ReadLogClaims, readLogClaims, sealerClaims } from './log-claims.js';
 
-/** The state of an MMR log that a seal commits to, its peaks aside. */
+/** The state of an MMR log that a seal signs, without the peaks. */
 export interface MmrState {
   /** Node count. */
   readonly size: bigint;
@@ -20,7 +20,7 @@ export interface MmrState {
   readonly version: number;
 }
 
-/** A read seal: nothing is checked but its form. */
+/** A seal that was read. Only its form is checked. */
 export interface Seal extends ReadLogClaims {
   readonly sign1: Sign1;
   readonly state: MmrState;
@@ -55,12 +55,14 @@ function stateMap(state: MmrState): CborMap {
   ]);
 }
 
-/** The payload of a published seal: the state without peaks, which everybody takes from the log's own nodes. */
+/** Returns the payload of a published seal: the state without peaks, which readers take from the log's own nodes. */
 export function encodePublishedState(state: MmrState): Uint8Array {
   return encodeCbor(stateMap(state));
 }
 
-/** The payload that is signed: the state with its peaks, left to right, or in version 0 with their bagged root. */
+/**
+ * Returns the payload that is signed: the state with its peaks, left to right, or in version 0 with their bagged root.
+ */
 export function encodeSignedState(state: MmrState, peaks: readonly Uint8Array[]): Uint8Array {
   const map = stateMap(state);
   if (state.version === 0) map.set(StateKey.root, baggedRoot(peaks));
@@ -134,7 +136,7 @@ export async function createSeal(
   });
 }
 
-/** Reads a published seal; nothing is checked but its form. @throws {VerificationError} `malformed`, `unsupported` */
+/** Reads a published seal. Only its form is checked. @throws {VerificationError} `malformed`, `unsupported` */
 export function readSeal(bytes: Uint8Array): Seal {
   const sign1 = decodeSign1(bytes);
   if (!sign1.payload) throw malformed('its state is detached');

@@ -22,17 +22,17 @@ function proofSubtrees(size1: bigint, size2: bigint): Subtree[] {
 }
 
 /**
- * Indices of the stored nodes that `rfc9162ConsistencyPath` reads, so that they can be loaded first.
- * @throws {RangeError} when the older size is the larger
+ * Returns the indices of the stored nodes that `rfc9162ConsistencyPath` reads, so that they can be loaded first.
+ * @throws {RangeError} if the older tree is larger
  */
 export function rfc9162ConsistencyNodes(size1: bigint, size2: bigint): bigint[] {
   return proofSubtrees(size1, size2).flatMap(subtreeNodes);
 }
 
 /**
- * Proof that the tree of `size2` leaves extends that of the first `size1` (RFC 9162 section 2.1.4.1); empty when the
- * sizes are equal or the older tree is.
- * @throws {RangeError} when the older size is the larger
+ * Returns the proof that the tree of `size2` leaves extends that of the first `size1` (RFC 9162 section 2.1.4.1). It is
+ * empty if the sizes are equal, or if the older tree is empty.
+ * @throws {RangeError} if the older tree is larger
  */
 export function rfc9162ConsistencyPath(size1: bigint, size2: bigint, nodeAt: NodeAt): Uint8Array[] {
   return proofSubtrees(size1, size2).map((subtree) => rfc9162Root(subtreeNodes(subtree).map(nodeAt)));

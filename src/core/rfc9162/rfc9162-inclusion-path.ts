@@ -20,24 +20,25 @@ function siblingSubtrees(leafIndex: bigint, treeSize: bigint): Subtree[] {
 }
 
 /**
- * Indices of the stored nodes that `rfc9162InclusionPath` reads, so that they can be loaded first: O(log treeSize) of them.
- * @throws {RangeError} when the tree does not hold the leaf
+ * Returns the indices of the stored nodes that `rfc9162InclusionPath` reads, so that they can be loaded first: O(log
+ * treeSize) of them.
+ * @throws {RangeError} if the tree does not hold the leaf
  */
 export function rfc9162InclusionNodes(leafIndex: bigint, treeSize: bigint): bigint[] {
   return siblingSubtrees(leafIndex, treeSize).flatMap(subtreeNodes);
 }
 
 /**
- * Inclusion path of a leaf in the tree of the first `treeSize` leaves (RFC 9162 section 2.1.3.1).
- * @throws {RangeError} when the tree does not hold the leaf
+ * Returns the inclusion path of a leaf in the tree of the first `treeSize` leaves (RFC 9162 section 2.1.3.1).
+ * @throws {RangeError} if the tree does not hold the leaf
  */
 export function rfc9162InclusionPath(leafIndex: bigint, treeSize: bigint, nodeAt: NodeAt): Uint8Array[] {
   return rfc9162InclusionPaths(treeSize, nodeAt)(leafIndex);
 }
 
 /**
- * The same for many leaves of one tree: what their paths share is hashed once.
- * @returns a function that throws {RangeError} when the tree does not hold the leaf
+ * Prepares the inclusion paths of many leaves of one tree. Nodes that the paths share are hashed once.
+ * @returns a function that throws {RangeError} if the tree does not hold the leaf
  */
 export function rfc9162InclusionPaths(treeSize: bigint, nodeAt: NodeAt): (leafIndex: bigint) => Uint8Array[] {
   /** Roots of subtrees that are not stored as one node, by their first leaf: each ends with the tree. */

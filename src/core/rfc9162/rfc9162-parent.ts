@@ -3,10 +3,10 @@ import { type Sha256, sha256 } from '../sha256.js';
 
 const NODE = Uint8Array.of(1);
 
-/** Interior node (RFC 9162 section 2.1.1); the position is not part of it. */
+/** Returns the hash of an interior node (RFC 9162 section 2.1.1). It does not cover the position. */
 export const rfc9162Parent: ParentHash = rfc9162ParentWith(sha256);
 
-/** The same interior node by another implementation of SHA-256. */
+/** Returns the same hash computed with another implementation of SHA-256. */
 export function rfc9162ParentWith(hash: Sha256): ParentHash {
   return (_position, left, right) => hash(NODE, left, right);
 }

@@ -8,9 +8,9 @@ function refuse(why: string): never {
 }
 
 /**
- * The root that a leaf hash and its path lead to; the caller compares it with a root that it trusts
- * (RFC 9162 section 2.1.3.2). The root proves index and size as far as the shape of the path depends on them, no further.
- * @throws {VerificationError} `inclusion_path_invalid` when the path cannot be that of this leaf in a tree of this size
+ * Returns the root that a leaf hash and its path lead to (RFC 9162 section 2.1.3.2). The caller must compare it with a
+ * root that it trusts. Index and size are proven only as far as the shape of the path depends on them.
+ * @throws {VerificationError} `inclusion_path_invalid` if the path cannot belong to this leaf in a tree of this size
  */
 export function rfc9162RootFromInclusion(
   leaf: Uint8Array,

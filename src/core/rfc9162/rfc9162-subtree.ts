@@ -7,12 +7,15 @@ export interface Subtree {
   readonly leaves: bigint;
 }
 
-/** The largest power of two below a leaf count of two or more: where a tree splits (RFC 9162 section 2.1.1). */
+/** Returns the largest power of two below a leaf count of two or more: where a tree splits (RFC 9162 section 2.1.1). */
 export function splitPoint(leaves: bigint): bigint {
   return 1n << BigInt(bitLength(leaves - 1n) - 1);
 }
 
-/** Indices of the stored nodes, left to right, whose `rfc9162Root` is the subtree's hash: one for each set bit of its leaf count. */
+/**
+ * Returns the indices of the stored nodes, left to right, whose `rfc9162Root` is the subtree's hash: one for each set
+ * bit of its leaf count.
+ */
 export function subtreeNodes({ start, leaves }: Subtree): bigint[] {
   const nodes: bigint[] = [];
   let first = start;

@@ -113,20 +113,23 @@ function assetFreeEvent(event: Json): AssetFreeEventDocument {
   };
 }
 
-/** Whether an event belongs to an asset; the identity's first part says so. */
+/** Returns whether an event belongs to an asset; the first part of its identity says so. */
 export function isAssetEvent(event: EventDocument): event is AssetEventDocument {
   return !event.identity.startsWith('events/');
 }
 
 /**
- * Reads the JSON of a frozen event. Only what the log commits to is kept: a field beside it proves nothing.
- * @throws {VerificationError} `malformed`; `insufficient_data` if no log holds it yet
+ * Reads the JSON of a frozen event. Keeps only what the log commits to, because other fields prove nothing.
+ * @throws {VerificationError} `malformed`; `insufficient_data` if no log holds the event yet
  */
 export function parseEventDocument(text: string): EventDocument {
   return readEventDocument(parseUnambiguousJson(text));
 }
 
-/** The same of JSON that is parsed already. @throws {VerificationError} `malformed`, `insufficient_data` */
+/**
+ * Reads a frozen event from JSON that is already parsed.
+ * @throws {VerificationError} `malformed`, `insufficient_data`
+ */
 export function readEventDocument(value: unknown): EventDocument {
   checkDepth(value, MAX_DEPTH);
   const event = object(value, 'it');

@@ -45,7 +45,10 @@ function recordEnvelope({ identity, digest }: EventRecord): VconTemplate {
   };
 }
 
-/** Whether a statement is about nothing but an asset-free event's record: its subject then is the event, not a vCon. */
+/**
+ * Returns whether a statement is only about the record of an asset-free event. Its subject is then the event, not a
+ * vCon.
+ */
 export function isRecordStatement({ subject, preimageContentType, payloadHashAlg }: ReadStatement): boolean {
   return (
     preimageContentType === ASSET_FREE_RECORD_TYPE &&
@@ -54,7 +57,7 @@ export function isRecordStatement({ subject, preimageContentType, payloadHashAlg
   );
 }
 
-/** The record's digest that a statement states; undefined when it states none. */
+/** Returns the digest of the record that a statement states; undefined if it states none. */
 export function statedRecord(statement: ReadStatement): Uint8Array | undefined {
   const stated = isRecordStatement(statement)
     ? statement.payloadHash

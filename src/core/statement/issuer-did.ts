@@ -1,14 +1,17 @@
 const TENANCY_ISSUER =
   /^did:web:[^:\s]+(?::[^:\s]+)*:archivist:v1:didweb:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** The DID of a service (did:web method): its document lies under its public URL at `/archivist/v1/didweb/did.json`. */
+/**
+ * Returns the DID of a service (did:web method). Its document is at `/archivist/v1/didweb/did.json` below its public
+ * URL.
+ */
 export function serviceDid(publicUrl: string): string {
   const url = new URL(publicUrl);
   const prefix = url.pathname.split('/').filter((part) => part !== '');
   return ['did', 'web', encodeURIComponent(url.host), ...prefix, 'archivist', 'v1', 'didweb'].join(':');
 }
 
-/** The DID that statements about a tenancy's events are issued by. */
+/** Returns the DID of the issuer of statements about a tenancy's events. */
 export function issuerDid(publicUrl: string, tenantId: string): string {
   return `${serviceDid(publicUrl)}:${tenantId}`;
 }
@@ -24,7 +27,10 @@ function webParts(did: string): readonly string[] | undefined {
   }
 }
 
-/** Whether a DID is another one, or below it. Spellings that resolve to the same document are the same (did:web method). */
+/**
+ * Returns whether a DID is the same as another, or below it. Spellings that resolve to the same document count as the
+ * same (did:web method).
+ */
 export function isWithinDid(did: string, other: string): boolean {
   if (did === other || did.startsWith(`${other}:`)) return true;
   const [parts, outer] = [webParts(did), webParts(other)];
@@ -32,12 +38,12 @@ export function isWithinDid(did: string, other: string): boolean {
   return outer.every((part, place) => part === parts[place]);
 }
 
-/** The uuid of the tenancy that an issuer's DID names; undefined for every other name. */
+/** Returns the uuid of the tenancy that an issuer's DID names; undefined for any other name. */
 export function tenancyOfIssuer(issuer: string | undefined): string | undefined {
   return TENANCY_ISSUER.exec(issuer ?? '')?.[1];
 }
 
-/** Whether an issuer is a tenancy of the service whose logs are signed under this URL. */
+/** Returns whether an issuer is a tenancy of the service that signs its logs under this URL. */
 export function isIssuerOfService(issuer: string | undefined, logIssuer: string | undefined): boolean {
   if (issuer === undefined || logIssuer === undefined || !URL.canParse(logIssuer)) return false;
   return issuer.startsWith(`${serviceDid(logIssuer)}:`);

@@ -6,7 +6,7 @@ import { decodedSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import type { VconTemplate } from './vcon-template.js';
 
-/** Who signs a statement, and how. */
+/** The signer of a statement, and the form of its headers. */
 export interface StatementSigner {
   /** The issuer's name, claim 1. */
   readonly issuer: string;
@@ -32,7 +32,7 @@ const LABELS = {
   },
 } as const satisfies Record<HashEnvelopeLabels, object>;
 
-/** Headers that a statement may mark critical: those that its reader, or who checks its signature, processes. */
+/** The headers that a statement may mark critical, because readers or verifiers of signatures process them. */
 export const STATEMENT_HEADERS: readonly number[] = [
   Header.alg,
   Header.contentType,
@@ -51,7 +51,7 @@ export const STATEMENT_HEADERS: readonly number[] = [
   Header.privateMetaMap,
 ];
 
-/** A signed statement as read: nothing in it is checked yet. */
+/** A signed statement that was read. Nothing in it is checked yet. */
 export interface ReadStatement {
   readonly sign1: Sign1;
   readonly issuer?: string;
@@ -68,8 +68,8 @@ export interface ReadStatement {
 }
 
 /**
- * The protected header of a vCon operation's statement: a hash envelope under the signer's labels, the meta-map always under
- * the private one. What the template leaves out is left out.
+ * Returns the protected header of a vCon operation's statement: a hash envelope under the signer's labels, and the
+ * meta-map, which is always under the private label. Members that the template lacks are left out.
  */
 export function statementHeader(template: VconTemplate, signer: StatementSigner): CborMap {
   const { preimageContentType, payloadLocation, meta } = template;
@@ -109,8 +109,8 @@ function checkEnvelope(sign1: Sign1): void {
 }
 
 /**
- * Checks that the payload of a hash envelope under the registered label (258) is as long as a digest of its algorithm.
- * Apart from reading: what an earlier version has registered must stay readable.
+ * Checks that the payload of a hash envelope under the registered label (258) has the length of its algorithm's digest.
+ * `readStatement` does not check it, because statements that an earlier version has registered must stay readable.
  * @throws {VerificationError} `malformed`, or `unsupported` for an unknown algorithm that is critical
  */
 export function checkPayloadHash({ protectedHeader, payload }: Sign1): void {
@@ -125,8 +125,8 @@ export function checkPayloadHash({ protectedHeader, payload }: Sign1): void {
 }
 
 /**
- * Reads a signed statement: hash envelopes with the final labels (258–260, draft-ietf-cose-hash-envelope) and with the
- * private ones, claims at 15 or, before RFC 9597, at 13. Only protected headers count.
+ * Reads a signed statement. Hash envelopes may have the final labels (258–260, draft-ietf-cose-hash-envelope) or the
+ * private ones; claims may be at 15 or, from before RFC 9597, at 13. Only protected headers count.
  * @throws {VerificationError} `malformed`
  */
 export function readStatement(statement: Sign1Message): ReadStatement {

@@ -18,7 +18,7 @@ interface Transparency {
   readonly event?: EventDocument | undefined;
 }
 
-/** A transparent statement taken apart; nothing is checked yet. */
+/** The parts of a transparent statement. Nothing is checked yet. */
 export interface ReadTransparentStatement {
   /** The signed statement alone, as the statement log committed to it. */
   readonly entry: Uint8Array;
@@ -34,9 +34,10 @@ export interface ReadTransparentStatement {
 }
 
 /**
- * The signed statement with its receipts under header 394, the statement log's first (RFC 9942 section 4.3), and the
- * frozen event as JSON text under `event`. All of it is unprotected: it proves the statement and is not part of it.
- * @throws {VerificationError} `malformed` when statement or receipt are not what they should be
+ * Returns the signed statement with its receipts under header 394, the statement log's first (RFC 9942 section 4.3),
+ * and the frozen event as JSON text under `event`. All of these are unprotected: they prove the statement and are not
+ * part of it.
+ * @throws {VerificationError} `malformed` if the statement or a receipt is not one
  */
 export function assembleTransparentStatement(statement: Uint8Array, transparency: Transparency): Uint8Array {
   const { rfc9162Receipt, mmrReceipt, event } = transparency;
@@ -46,7 +47,10 @@ export function assembleTransparentStatement(statement: Uint8Array, transparency
   return encodeSign1({ ...decodeSign1(statement), unprotectedHeader });
 }
 
-/** The receipts in an unprotected header, in their order; none without header 394. @throws {VerificationError} `malformed` */
+/**
+ * Returns the receipts in an unprotected header, in their order; none without header 394.
+ * @throws {VerificationError} `malformed`
+ */
 export function attachedReceipts(header: CborMap): Uint8Array[] {
   const receipts = header.get(Header.receipts) ?? [];
   if (!Array.isArray(receipts)) throw new VerificationError('malformed', 'header 394 is not a list of receipts');
@@ -58,13 +62,14 @@ export function attachedReceipts(header: CborMap): Uint8Array[] {
 
 const KNOWN_HEADERS: readonly CborValue[] = [Header.receipts, EVENT_HEADER];
 
-/** Labels of unprotected headers that are neither receipts nor an event: nothing covers what they say. */
+/** Returns the labels of unprotected headers that are neither receipts nor an event. Nothing covers their values. */
 export function otherHeaders(unprotectedHeader: ReadonlyMap<CborValue, CborValue>): readonly string[] {
   return [...unprotectedHeader.keys()].filter((label) => !KNOWN_HEADERS.includes(label)).map(String);
 }
 
 /**
- * Takes a transparent statement apart. One receipt a structure: with two, "it verifies" would not say which.
+ * Splits a transparent statement into its parts. It may have one receipt for each structure, because with two a verdict
+ * would not say which of them verified.
  * @throws {VerificationError} `malformed`, `unsupported`
  */
 export function readTransparentStatement(bytes: Uint8Array): ReadTransparentStatement {

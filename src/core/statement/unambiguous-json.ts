@@ -27,7 +27,10 @@ export function parseUnambiguousJson(text: string): unknown {
   return value;
 }
 
-/** The same of bytes, which must be UTF-8 without a byte order mark. @throws {VerificationError} `malformed` */
+/**
+ * Parses bytes in the same way. They must be UTF-8 without a byte order mark.
+ * @throws {VerificationError} `malformed`
+ */
 export function parseUnambiguousBytes(bytes: Uint8Array): unknown {
   return parseUnambiguousJson(utf8Text(bytes));
 }

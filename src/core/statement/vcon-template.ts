@@ -4,7 +4,9 @@ import { HASHES, type HashName, type HashRules } from '../cose/algorithms.js';
 /** The version of the vCon event attribute template that statements are made from. */
 export const TEMPLATE_VERSION = '0.3.0';
 
-/** The attribute with the JCS digest of the same vCon: lets a re-serialised copy be recognised. */
+/**
+ * The attribute with the JCS digest of the same vCon. It lets a verifier recognise a copy with another serialisation.
+ */
 export const JCS_DIGEST_ATTRIBUTE = 'payload_jcs_sha256';
 
 /** A vCon operation as the template puts it into event attributes. */
@@ -22,8 +24,8 @@ export interface VconTemplate {
 }
 
 /**
- * What a statement may say beside its payload. A fixed list, because a public log must not copy arbitrary event attributes;
- * in the order in which CBOR writes them, so that none has to be moved.
+ * The attributes that a statement copies beside its payload, in the order in which CBOR writes them. The list is fixed,
+ * because a public log must not copy arbitrary attributes of events.
  */
 export const META_ATTRIBUTES = [
   'conserver_link',
@@ -37,19 +39,19 @@ export const META_ATTRIBUTES = [
   'conserver_link_version',
 ] as const;
 
-/** COSE number and digest length of a hash name such as `SHA-256`; undefined for an unknown name. */
+/** Returns COSE number and digest length of a hash name such as `SHA-256`; undefined for an unknown name. */
 export function hashRules(name: unknown): HashRules | undefined {
   if (typeof name !== 'string') return undefined;
   const hash = name.toUpperCase().replace(/^SHA-?(?=\d)/, 'SHA-');
   return Object.hasOwn(HASHES, hash) ? HASHES[hash as HashName] : undefined;
 }
 
-/** Name of a hash algorithm by its COSE number; the number itself if it is unknown. */
+/** Returns the name of a hash algorithm by its COSE number, or the number itself if it is unknown. */
 export function hashName(alg: number): string {
   return Object.entries(HASHES).find(([, rules]) => rules.alg === alg)?.[0] ?? String(alg);
 }
 
-/** Bytes of a digest in hex, when it is hex and has its algorithm's length. */
+/** Returns the bytes of a digest in hex; undefined if it is not hex, or does not have its algorithm's length. */
 export function digestOfHex(hex: unknown, rules: HashRules): Uint8Array | undefined {
   return isDigest(hex, rules) ? fromHex(hex) : undefined;
 }
@@ -72,14 +74,15 @@ function requiredParts(attributes: Readonly<Record<string, unknown>>): RequiredP
   return { rules, payload, subject };
 }
 
-/** True when `readTemplate` can read these attributes. */
+/** Returns whether `readTemplate` can read these attributes. */
 export function isTemplate(attributes: Readonly<Record<string, unknown>>): boolean {
   return requiredParts(attributes) !== undefined;
 }
 
 /**
- * Reads event attributes as the template; undefined if they do not follow it: the payload must be hex of its
- * algorithm's length, and the subject must begin with `vcon://`. Nothing else is required, because stock links omit members.
+ * Reads event attributes as the template. Returns undefined if they do not follow it: the payload must be hex of its
+ * algorithm's length, and the subject must begin with `vcon://`. Nothing else is required, because stock links omit
+ * members.
  */
 export function readTemplate(attributes: Readonly<Record<string, unknown>>): VconTemplate | undefined {
   const required = requiredParts(attributes);

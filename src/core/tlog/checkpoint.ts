@@ -10,7 +10,7 @@ export interface Checkpoint {
   readonly root: Uint8Array;
 }
 
-/** The text that is signed: origin, size and root, a line each. */
+/** Returns the text that is signed: origin, size and root, each on a line. */
 export function encodeCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`;
 }

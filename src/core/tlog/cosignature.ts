@@ -5,18 +5,22 @@ import { webCryptoVerify } from '../cose/web-crypto-verify.js';
 import { VerificationError } from '../errors.js';
 import { type NoteKey, noteKeyJwk, type SignedNote, signaturesBy } from './signed-note.js';
 
-/** What a witness signs: when it saw a checkpoint, in Unix seconds, and the checkpoint's text (C2SP tlog-cosignature). */
+/**
+ * Returns the bytes that a witness signs: when it saw a checkpoint, in Unix seconds, and the checkpoint's text (C2SP
+ * tlog-cosignature).
+ */
 export function cosignatureMessage(time: bigint, text: string): Uint8Array {
   return utf8(`cosignature/v1\ntime ${time}\n${text}`);
 }
 
-/** What stands in a signature line after the key id. */
+/** Returns the bytes of a signature line that follow the key id. */
 export function encodeCosignature(time: bigint, signature: Uint8Array): Uint8Array {
   return concatBytes(uint64ToBytes(time), signature);
 }
 
 /**
- * Checks a witness's cosignature on a note and resolves with its time, in Unix seconds; undefined when it has none.
+ * Checks a witness's cosignature on a note. Resolves with its time in Unix seconds; undefined if the witness has not
+ * cosigned.
  * @throws {VerificationError} `checkpoint_signature_invalid`
  */
 export async function verifyCosignature(
@@ -41,8 +45,8 @@ export async function verifyCosignature(
 }
 
 /**
- * Checks the cosignatures of given witnesses on a note and resolves with the names of those that have cosigned. One key is
- * one witness, however often it was given, or has signed.
+ * Checks the cosignatures of the given witnesses on a note. Resolves with the names of those that have cosigned. A key
+ * counts once, even if it was given or has signed several times.
  * @throws {VerificationError} `checkpoint_signature_invalid`
  */
 export async function verifiedCosigners(

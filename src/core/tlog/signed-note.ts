@@ -6,7 +6,7 @@ import { webCryptoVerify } from '../cose/web-crypto-verify.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
 
-/** What a note's key signs: the note itself, or a timestamped cosignature of it (C2SP signed-note, tlog-cosignature). */
+/** What a key signs: the note itself, or a timestamped cosignature of it (C2SP signed-note, tlog-cosignature). */
 export const NoteKeyType = { ed25519: 1, cosignature: 4 } as const;
 export type NoteKeyType = (typeof NoteKeyType)[keyof typeof NoteKeyType];
 
@@ -25,7 +25,7 @@ interface NoteSignature {
   readonly signature: Uint8Array;
 }
 
-/** A note taken apart; nothing is checked. */
+/** The parts of a note. Nothing is checked. */
 export interface SignedNote {
   /** Ends with a line feed. */
   readonly text: string;
@@ -47,7 +47,7 @@ function noteKeyId({ name, type, publicKey }: NoteKey): Uint8Array {
   return sha256(utf8(name), Uint8Array.of(0x0a, type), publicKey).slice(0, 4);
 }
 
-/** `name+hash+base64`, by which C2SP tools are told of a key. */
+/** Returns a verifier key as C2SP tools read it: `name+hash+base64`. */
 export function encodeVkey(key: NoteKey): string {
   return `${key.name}+${toHex(noteKeyId(key))}+${toBase64(concatBytes(Uint8Array.of(key.type), key.publicKey))}`;
 }
@@ -75,18 +75,21 @@ export function decodeVkey(vkey: string): NoteKey {
   return key;
 }
 
-/** A signature line: em dash, name, base64 of key id and signature. */
+/** Returns a signature line: em dash, name, base64 of key id and signature. */
 export function signatureLine(key: NoteKey, signature: Uint8Array): string {
   return `— ${key.name} ${toBase64(concatBytes(noteKeyId(key), signature))}\n`;
 }
 
-/** A note of a text that ends with a line feed, and its signature lines. @throws {TypeError} on a text without that */
+/**
+ * Returns a note: a text that ends with a line feed, and its signature lines.
+ * @throws {TypeError} if the text does not end with a line feed
+ */
 export function encodeNote(text: string, lines: readonly string[]): string {
   if (!text.endsWith('\n')) throw new TypeError('the text of a note ends with a line feed');
   return `${text}\n${lines.join('')}`;
 }
 
-/** Takes a note apart. @throws {VerificationError} `malformed` */
+/** Splits a note into its parts. @throws {VerificationError} `malformed` */
 export function decodeNote(note: string): SignedNote {
   if (note.length > MOST_BYTES) throw malformed('too long');
   if (CONTROL.test(note)) throw malformed('it has a control character');
@@ -106,20 +109,20 @@ export function readSignatureLine(line: string): NoteSignature {
   return { name, keyId: bytes.slice(0, 4), signature: bytes.slice(4) };
 }
 
-/** The signatures of a note that name a key: its name and its id. */
+/** Returns the signatures of a note that name this key, by its name and its id. */
 export function signaturesBy(note: SignedNote, key: NoteKey): NoteSignature[] {
   const keyId = noteKeyId(key);
   return note.signatures.filter((each) => each.name === key.name && equalBytes(each.keyId, keyId));
 }
 
-/** The key as a JWK, for signature checks. */
+/** Returns the key as a JWK, for signature checks. */
 export function noteKeyJwk({ publicKey }: NoteKey): PublicJwk {
   return { kty: 'OKP', crv: 'Ed25519', x: toBase64Url(publicKey) };
 }
 
 /**
- * Checks that a trusted key signed a note, and resolves with its text. Signatures of other keys are passed over, as
- * C2SP signed-note has it; a bad one of a trusted key is refused.
+ * Checks that a trusted key signed a note, and resolves with its text. Signatures of other keys are skipped (C2SP
+ * signed-note). An invalid signature of a trusted key is refused.
  * @throws {VerificationError} `malformed`, `log_key_not_trusted`, `checkpoint_signature_invalid`
  */
 export async function verifyNote(

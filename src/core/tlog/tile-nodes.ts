@@ -30,7 +30,7 @@ function placeOf(index: bigint, size: bigint): TilePlace {
   return { path: tilePath({ level, index: tile, width }), offset: Number(first % WIDTH), count: 1 << (height % STEP) };
 }
 
-/** The tiles (C2SP tlog-tiles) that hold the nodes at these post-order indices, each path once. */
+/** Returns the paths of the tiles (C2SP tlog-tiles) that hold the nodes at these post-order indices, each path once. */
 export function tilesOfNodes(indices: readonly bigint[], size: bigint): string[] {
   return [...new Set(indices.map((index) => placeOf(index, size).path))];
 }

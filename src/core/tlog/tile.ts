@@ -12,7 +12,7 @@ interface TileName {
 const PATH = /^(entries|0|[1-9]\d?)\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
 const MOST_LEVEL = 63;
 
-/** `<level>/<index in groups of three digits>[.p/<width>]`. */
+/** Returns the path of a tile: `<level>/<index in groups of three digits>[.p/<width>]`. */
 export function tilePath({ level, index, width }: TileName): string {
   const digits = index.toString();
   const padded = digits.padStart(3 * Math.ceil(digits.length / 3), '0');
@@ -21,7 +21,7 @@ export function tilePath({ level, index, width }: TileName): string {
   return `${level}/${number}${width === TILE_WIDTH ? '' : `.p/${width}`}`;
 }
 
-/** The tile that a path names; undefined when it is not exactly one that `tilePath` makes. */
+/** Returns the tile that a path names; undefined if `tilePath` would not write exactly this path. */
 export function parseTilePath(path: string): TileName | undefined {
   const [, level, number, partial] = PATH.exec(path) ?? [];
   if (level === undefined || path.length > 64) return undefined;
@@ -32,7 +32,10 @@ export function parseTilePath(path: string): TileName | undefined {
   return canonical && (name.level === 'entries' || name.level <= MOST_LEVEL) ? name : undefined;
 }
 
-/** How many hashes of a level a log of `size` entries has: one a complete subtree of 256^level entries. */
+/**
+ * Returns the number of hashes at a level of a log with `size` entries: one for each complete subtree of 256^level
+ * entries.
+ */
 export function hashesAtLevel(size: bigint, level: number): bigint {
   return size >> (8n * BigInt(level));
 }

@@ -27,7 +27,7 @@ function hashOf(line: string): Uint8Array {
   return fromBase64(line);
 }
 
-/** Reads a proof; extra data proves nothing and is skipped. @throws {VerificationError} `malformed` */
+/** Reads a proof. Extra data proves nothing and is skipped. @throws {VerificationError} `malformed` */
 export function decodeTlogProof(text: string): TlogProof {
   if (text.length > MOST_BYTES) throw malformed('too long');
   const end = text.indexOf('\n\n');

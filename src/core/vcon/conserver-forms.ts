@@ -45,7 +45,7 @@ export const ENTRY_RENAMES: readonly Rename[] = [
   ['must_support', 'critical'],
 ];
 
-/** Whether RedisJSON keeps a number as the integer that it is. */
+/** Returns whether RedisJSON stores a number as an integer. */
 export function fitsRedisInteger(value: JsonNumber): boolean {
   const { lexeme } = value;
   if (!isInteger(value) || lexeme.length > LONGEST_INTEGER || lexeme === '-0') return false;
@@ -131,7 +131,7 @@ function withTextBody(entry: JsonObject): JsonObject {
   return new Map(entry).set('body', pythonJson(body)).set('encoding', TEXT_ENCODING);
 }
 
-/** Whether a value is a list or an object without members. */
+/** Returns whether a value is a list or an object without members. */
 export function isEmpty(value: JsonValue | undefined): boolean {
   return (isJsonList(value) && value.length === 0) || (isJsonObject(value) && value.size === 0);
 }

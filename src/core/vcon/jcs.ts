@@ -46,8 +46,8 @@ function write(value: JsonValue, loss: Loss): string {
 }
 
 /**
- * RFC 8785 of a value whose names are already unique.
- * @throws {NoCanonicalFormError} on a lone surrogate and on a number that is no double
+ * Returns the RFC 8785 form of a value whose names are already unique.
+ * @throws {NoCanonicalFormError} for a lone surrogate, and for a number that is not a double
  */
 export function canonicalJson(value: JsonValue): CanonicalJson {
   const loss: Loss = { lossy: false };
@@ -55,8 +55,8 @@ export function canonicalJson(value: JsonValue): CanonicalJson {
 }
 
 /**
- * RFC 8785 of a document: order, white space, escapes and `10.0` for `10` make no difference.
- * @throws {NoCanonicalFormError} also when a name occurs twice, because readers differ in which one counts
+ * Returns the RFC 8785 form of a document. Order, white space, escapes and `10.0` for `10` make no difference.
+ * @throws {NoCanonicalFormError} also if a name occurs twice, because readers differ in which one counts
  */
 export function jcs(document: JsonDocument): CanonicalJson {
   if (document.duplicateName !== undefined) throw new NoCanonicalFormError('a name occurs twice in one object');

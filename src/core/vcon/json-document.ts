@@ -23,7 +23,7 @@ export class JsonError extends Error {
   override readonly name = 'JsonError';
 }
 
-/** Most levels of lists and objects: Python's reader gives up a little above this. */
+/** The most levels of lists and objects. Python's reader fails a little above this. */
 export const MAX_DEPTH = 900;
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
@@ -164,17 +164,17 @@ export function readJsonText(text: string): JsonDocument {
   return new JsonReader(text).document();
 }
 
-/** Whether a value is an object. */
+/** Returns whether a value is an object. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return value instanceof Map;
 }
 
-/** Whether a value is a list. */
+/** Returns whether a value is a list. */
 export function isJsonList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** Whether a number was written as an integer: Python and RedisJSON keep it apart from a float. */
+/** Returns whether a number was written as an integer. Python and RedisJSON distinguish it from a float. */
 export function isInteger(number: JsonNumber): boolean {
   return !/[.eE]/.test(number.lexeme);
 }

@@ -40,7 +40,7 @@ export function writtenShape(json: string): WrittenShape {
   return { members, depth, hasEscapedNames };
 }
 
-/** Where the string ends whose opening quote stands at `start`; at the end of the text if it does not end. */
+/** Returns where the string ends whose opening quote is at `start`; the end of the text if the string does not end. */
 export function stringFrom(json: string, start: number): { readonly end: number; readonly hasEscapes: boolean } {
   let hasEscapes = false;
   for (let place = start + 1; place < json.length; place += 1) {
@@ -53,7 +53,7 @@ export function stringFrom(json: string, start: number): { readonly end: number;
   return { end: json.length, hasEscapes };
 }
 
-/** How many members all objects in a parsed value have. Goes as deep as the value. */
+/** Returns the number of members of all objects in a parsed value, at any depth. */
 export function membersIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;

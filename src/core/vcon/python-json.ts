@@ -22,8 +22,8 @@ function quoted(text: string): string {
 }
 
 /**
- * A double as Python's repr: the shortest digits that read back to it, always with a point or an exponent; `Infinity`
- * where a text overflowed.
+ * Returns a double as Python's repr writes it: the shortest digits that read back to it, always with a point or an
+ * exponent; `Infinity` for a number that is too large.
  */
 export function pythonFloat(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity';
@@ -46,8 +46,9 @@ function number(value: JsonNumber): string {
 }
 
 /**
- * The text that Python's `json.dumps` writes with its defaults for the same document: `", "` and `": "` between, ASCII
- * only, members in their order, integers of any size, floats as repr. Byte for byte what a conserver hashes.
+ * Returns the text that Python's `json.dumps` writes with its defaults for the same document: `", "` and `": "` as
+ * separators, ASCII only, members in their order, integers of any size, floats as repr. It is byte for byte what a
+ * conserver hashes.
  */
 export function pythonJson(value: JsonValue): string {
   if (value === null || typeof value === 'boolean') return String(value);

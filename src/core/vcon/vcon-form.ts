@@ -13,7 +13,7 @@ import {
 /** How a vCon is packed (draft-ietf-vcon-vcon-core): plain, as General JWS JSON, as General JWE JSON, or not readable. */
 export type VconForm = 'unsigned' | 'signed' | 'encrypted' | 'malformed';
 
-/** What can be told of a vCon without keys. Nothing here comes from its conversation. */
+/** What can be read of a vCon without keys. Nothing in it is from the conversation. */
 export interface VconInspection {
   readonly form: VconForm;
   /** In lower case. */
@@ -137,8 +137,8 @@ function encrypted(jwe: JsonObject): VconInspection {
 }
 
 /**
- * Tells the form of a vCon by its members, and what is needed to record an operation on it. Signatures are not verified,
- * nothing is decrypted or unzipped. Never throws: what is no vCon is `malformed`.
+ * Detects the form of a vCon from its members, and returns what is needed to record an operation on it. Signatures are
+ * not verified, and nothing is decrypted or unzipped. Never throws: a document that is not a vCon is `malformed`.
  */
 export function inspectVcon(bytes: Uint8Array, hash: Sha256 = sha256): VconInspection {
   let document: JsonDocument;

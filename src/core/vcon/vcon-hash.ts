@@ -64,7 +64,7 @@ function attempt(form: () => string, hash: Sha256): FormHash {
   }
 }
 
-/** The JCS digest of a document that has been read. */
+/** Returns the JCS digest of a document that has been read. */
 export function jcsHash(document: JsonDocument, hash: Sha256 = sha256): JcsHash {
   let lossy = false;
   const form = attempt(() => {
@@ -98,8 +98,8 @@ function conserverHashes(document: JsonDocument, hash: Sha256): ConserverHash[] 
 }
 
 /**
- * Returns every digest under which a vCon may be known of which this file is a copy. A form in which a member of the file
- * would be dropped or overwritten has none. Never throws: a form that cannot be says why.
+ * Returns every digest under which the vCon in this file may be recorded. A form in which a member of the file would be
+ * dropped or overwritten has no digest. Never throws: a form that is impossible has the reason.
  */
 export function vconHashes(bytes: Uint8Array, hash: Sha256 = sha256): VconHashes {
   const raw = { hash: toHex(hash(bytes)) };

@@ -8,7 +8,7 @@ export function mismatch(why: string): VerificationError {
   return new VerificationError('event_mismatch', why);
 }
 
-/** Unix milliseconds; an event's own text is what the log covers. */
+/** Returns when an event was accepted, in Unix milliseconds. The log covers the event's own text of it. */
 export function acceptedAt({ timestamp_accepted }: AssetEventDocument): number {
   const time = Date.parse(timestamp_accepted);
   if (Number.isNaN(time)) throw mismatch('timestamp_accepted is no time');
@@ -38,8 +38,8 @@ function hasNull(value: unknown): boolean {
 }
 
 /**
- * Checks that attributes of an asset are what its events made of them: each has the value that the last event set.
- * @param events all events of the asset, in any order; that they are proven is the caller's to check
+ * Checks that each attribute of an asset has the value that the last event gave it.
+ * @param events all events of the asset, in any order; the caller must check that they are proven
  * @throws {VerificationError} `event_mismatch`
  */
 export function checkAssetAttributes(

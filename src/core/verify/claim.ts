@@ -1,4 +1,4 @@
-/** The name under which a log signs; every member is as the log wrote it into its protected header. */
+/** The name under which a log signs. Every member is as the log wrote it into its protected header. */
 export interface NamedLog {
   readonly issuer?: string;
   readonly subject?: string;
@@ -23,7 +23,10 @@ export interface SignatureProof {
   readonly certificate_valid_at?: string;
 }
 
-/** A path from a leaf to a root, peak or sealed state that a log signed. Only positions that it proves are present. */
+/**
+ * A path from a leaf to a root, peak or sealed state that a log signed. A position is present only if the path proves
+ * it.
+ */
 export interface InclusionProof {
   readonly type: 'inclusion';
   readonly log: NamedLog;
@@ -74,7 +77,7 @@ export interface WitnessProof {
   readonly witnesses: readonly string[];
 }
 
-/** Equal digests: the document's own, and one that stands in covered bytes. */
+/** Two equal digests: that of a document, and one in bytes that a proof covers. */
 export interface DigestProof {
   readonly type: 'digest';
   /** The piece whose covered bytes hold the digest, and the member there. */
@@ -104,7 +107,7 @@ export type ClaimKind =
   | 'witnessed';
 
 /**
- * Proven members, each from bytes that a proof of the same claim covers. A member that is absent is not proven, or the
+ * Proven members. Each is from bytes that a proof of the same claim covers. An absent member is not proven, or the
  * evidence does not have it.
  */
 export interface Facts {

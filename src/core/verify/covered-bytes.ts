@@ -20,7 +20,7 @@ interface Covered {
   readonly tree?: { readonly root: Uint8Array; nodes(): Iterable<ProvenNode> } | undefined;
 }
 
-/** What a COSE signature covers: its Sig_structure (RFC 9052 section 4.4). */
+/** Returns the bytes that a COSE signature covers: its Sig_structure (RFC 9052 section 4.4). */
 export const signedBy =
   ({ protectedBytes }: Pick<Sign1, 'protectedBytes'>, payload: Uint8Array) =>
   (): CoveredBytes => ({ bytes: signatureInput(protectedBytes, payload), prefix: 0, form: 'cbor' });
@@ -30,9 +30,9 @@ const COVERED = Symbol('covered bytes');
 type Noted = { readonly [COVERED]?: Covered };
 
 /**
- * Notes what a proof covers, read only when somebody asks. Returns the proof. No copy and no listing of the proof has the
- * note, because a verdict is a document that states facts and does not repeat the evidence. A WeakMap beside the proofs
- * would do the same, and cost as much as a tenth of a whole verification.
+ * Records what a proof covers, and returns the proof. The record is computed only when `coveredBytes` reads it. It is
+ * not enumerable and not copied with the proof, because a verdict states facts and does not repeat the evidence. A
+ * WeakMap beside the proofs would do the same, but cost a tenth of a whole verification.
  */
 export function covering<Kind extends Proof>(proof: Kind, covered: Covered): Kind {
   const noted = coveredBytes(proof);
@@ -44,7 +44,7 @@ export function covering<Kind extends Proof>(proof: Kind, covered: Covered): Kin
   return Object.defineProperty(proof, COVERED, { value, configurable: true });
 }
 
-/** Returns what a proof of a verdict covers, as far as the check that made it knew. */
+/** Returns what a proof of a verdict covers; undefined if the check that made it did not record it. */
 export function coveredBytes(proof: Proof & Noted): Covered {
   return proof[COVERED] ?? {};
 }

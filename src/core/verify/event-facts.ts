@@ -25,12 +25,12 @@ export const OPEN_ASSET_FREE_MEMBERS = ['identity', 'event_type', 'created_by', 
 
 const VCON = /^vcon:\/\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 
-/** Uuid of the vCon that a subject names; undefined if it names none, or in another form than a uuid's. */
+/** Returns the uuid of the vCon that a subject names; undefined if the subject is not of the form `vcon://<uuid>`. */
 export function vconOf(subject: unknown): string | undefined {
   return typeof subject === 'string' ? VCON.exec(subject)?.[1] : undefined;
 }
 
-/** Uuid of the tenancy whose event it is. */
+/** Returns the uuid of the tenancy that an event belongs to. */
 export function tenancyOfEvent(event: EventDocument): string {
   return (isAssetEvent(event) ? event.tenant_identity : event.origin_tenant).replace(/^tenant\//, '');
 }
@@ -94,7 +94,7 @@ function eventFacts(event: EventDocument): Facts {
   };
 }
 
-/** The claim that follows when proofs cover an event's leaf, and what they leave open of it. */
+/** Returns the claim that follows if proofs cover an event's leaf, and what they leave open. */
 export function provenEvent(event: EventDocument, by: readonly Proof[]): Partial<Findings> {
   const open = isAssetEvent(event) ? [] : OPEN_ASSET_FREE_MEMBERS.filter((name) => Object.hasOwn(event, name));
   return {
@@ -117,8 +117,9 @@ function leafBytes(event: EventDocument): CoveredBytes {
 }
 
 /**
- * The claims about an asset-free event whose whole record a checked statement states: one of the record, one of the leaf.
- * They are two because nothing covers both: the record is older than the place, and the leaf does not cover the identity.
+ * Returns two claims about an asset-free event whose whole record a checked statement states: one about the record, and
+ * one about the leaf. They are two because nothing covers both: the record is older than the place in the log, and the
+ * leaf does not cover the identity.
  */
 export function recordedEvent(
   event: AssetFreeEventDocument,
@@ -135,7 +136,10 @@ export function recordedEvent(
 const NO_PLACE =
   'the leaf does not cover the identity: another event of the tenancy with the same attributes and trails may stand at this place';
 
-/** The finding that an event's JSON has members that no log covers; `json` is one that reads as this event. */
+/**
+ * Returns the finding that an event's JSON has members that no log covers.
+ * @param json JSON that was read as this event
+ */
 export function uncoveredMembers(event: EventDocument, json: object): Partial<Findings> {
   const covered = isAssetEvent(event) ? COVERED.asset : COVERED.asset_free;
   const names = uncovered(json, covered, '').filter((name) => isAssetEvent(event) || !isOpenMember(name));

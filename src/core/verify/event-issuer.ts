@@ -7,10 +7,10 @@ import { type IssuerPin, pinText } from './trust.js';
 import { contradiction, type Findings, missing, notCovered } from './verdict.js';
 
 /**
- * What the pinned issuer says of a proven event beside which no statement stands: any tenancy of a service can record any
- * hash, so the event has to be of the tenancy that the issuer's DID names. An event that was made from a registered
- * statement may be another's; then that statement says who issued it. Where a statement stands beside an event, the
- * statement is checked against the pin and the event against the statement.
+ * Checks a proven event that has no statement beside it against the pinned issuer. Any tenancy of a service can record
+ * any hash, so the event must belong to the tenancy that the issuer's DID names. An event that was made from a
+ * registered statement may belong to another tenancy; then that statement says who issued it. If a statement is beside
+ * the event, the statement is checked against the pin, and the event against the statement.
  * @param pin undefined if the caller pinned no issuer
  * @param logIssuer who signs for the event's log; undefined if the log does not say that
  * @param isSpoken whether the signature of this entry, a statement, was checked

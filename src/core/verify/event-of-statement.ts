@@ -88,8 +88,9 @@ interface MadeFrom {
 }
 
 /**
- * The registered statement that an event was made from: it carries it and agrees with it. Undefined for any other event: to
- * carry the bytes alone proves nothing, as any tenancy can record them beside another payload.
+ * Returns the registered statement that an event was made from: the event carries it and agrees with it. Returns
+ * undefined for any other event. Carrying the bytes proves nothing by itself, because any tenancy can record them
+ * beside another payload.
  * @param logIssuer as for `verifyEventMatchesStatement`
  */
 export function statementOfEvent(event: EventDocument, logIssuer: string | undefined): MadeFrom | undefined {
@@ -114,9 +115,9 @@ function checkIssuer(event: EventDocument, statement: ReadStatement): void {
 }
 
 /**
- * Checks a frozen event against the record that its statement states (docs/formats/asset-free-record.md). True when the
- * statement covers the event's identity, type, creator, creation time, tenancy, attributes and trails; false when it states
- * no record: it is an asset event's, or older than records.
+ * Checks a frozen event against the record that its statement states (docs/formats/asset-free-record.md). Returns true
+ * if the statement covers the event's identity, type, creator, creation time, tenancy, attributes and trails. Returns
+ * false if it states no record: it is about an asset event, or older than records.
  * @throws {VerificationError} `event_mismatch`
  */
 export function verifyEventRecord(event: EventDocument, statement: ReadStatement): boolean {
@@ -141,13 +142,14 @@ function recordDigest(event: AssetFreeRecord): Uint8Array {
 }
 
 /**
- * Checks that a frozen event and a signed statement are about the same operation. A statement is made from an event's
- * attributes, so payload, subject, hash algorithm, content type, location and every attribute of the template are equal in
- * both directions, and its issuer is the event's tenancy. An event that was made from a registered statement carries that
- * statement. It may be anybody's and the event may say less, but nothing else. Returns whether the statement states the
- * event's whole record.
- * @param logIssuer who signs for the event's log, where that is known: no tenancy of that service has its statements
- * registered by another one
+ * Checks that a frozen event and a signed statement are about the same operation. Returns whether the statement states
+ * the event's whole record.
+ * A statement is made from an event's attributes. So payload, subject, hash algorithm, content type, location and every
+ * attribute of the template must be equal in both directions, and the issuer must be the event's tenancy.
+ * An event that was made from a registered statement carries that statement. The statement may be from any issuer, and
+ * the event may omit members, but not contradict it.
+ * @param logIssuer who signs for the event's log, if that is known: no tenancy of that service has its statements
+ *   registered by another one
  * @throws {VerificationError} `event_mismatch`
  */
 export function verifyEventMatchesStatement(

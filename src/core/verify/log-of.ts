@@ -3,8 +3,9 @@ import { tenancyOfLog } from '../receipt/log-claims.js';
 import type { NamedLog } from './claim.js';
 
 /**
- * What tells logs apart: the uuid in the name, with the generation after an open fork. A service that moved signs the same
- * log under another issuer. Undefined for a log without a name.
+ * Returns what identifies a log: the uuid in its name, with the generation after an open fork. It does not include the
+ * issuer, because a service that moved signs the same log under another issuer. Returns undefined for a log without a
+ * name.
  */
 export function logOf({ issuer, subject }: NamedLog): string | undefined {
   if (subject === undefined) return undefined;

@@ -13,8 +13,8 @@ interface AttachmentDigest {
 const ATTRIBUTES = ['event_attributes', 'asset_attributes', 'attributes'] as const;
 
 /**
- * Returns the digests that the covered attributes of an event name as `arc_blob_hash_value`, at any depth, each with the
- * `arc_blob_hash_alg` beside it. Values beside an unknown algorithm are left out.
+ * Returns the digests that the covered attributes of an event name as `arc_blob_hash_value`, at any depth, each with
+ * the `arc_blob_hash_alg` beside it. Values beside an unknown algorithm are left out.
  */
 export function namedAttachments({ members = {} }: Facts): AttachmentDigest[] {
   return ATTRIBUTES.flatMap((name) => attachmentsIn(members[name]));

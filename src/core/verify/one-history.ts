@@ -80,8 +80,8 @@ function between(other: string, found: Partial<Findings>): Partial<Findings> {
 }
 
 /**
- * What refuses claims that cannot all be true of one log: two hashes in one place of its tree, whether a path, a copy or a
- * signed root shows them, and a leaf that is older than one before it. A log has one history, whatever files show it.
+ * Returns what refuses claims that cannot all be true of one log: two hashes in one place of its tree, shown by a path,
+ * a copy or a signed root, or a leaf that is older than one before it. A log has only one history.
  */
 export async function historyFindings(
   claims: readonly Claim[],
@@ -91,9 +91,9 @@ export async function historyFindings(
 }
 
 /**
- * Returns the verdict after a judgement took claims away, with the histories of only the kept claims. What contradicted
- * a claim that does not count is unproven: a thief of a revoked key could refuse genuine evidence otherwise, and a log that
- * revokes its own key must not hide its second history.
+ * Returns the verdict after a judgement has removed claims, with the histories of the remaining claims. A contradiction
+ * with a removed claim becomes unproven, for two reasons: the thief of a revoked key must not be able to refuse genuine
+ * evidence, and a log that revokes its own key must not hide its second history.
  */
 export async function withKeptHistory(judged: Verdict, counts: Counts): Promise<Verdict> {
   const isOfHistory = (each: Contradiction) => others.has(each);

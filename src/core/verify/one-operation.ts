@@ -4,8 +4,8 @@ import type { Verdict } from './verdict.js';
 const OF_OPERATION: readonly ClaimKind[] = ['statement', 'event'];
 
 /**
- * Returns the same verdict, with its statement and events named as evidence of one operation. The caller has compared them
- * with each other, and nothing contradicted.
+ * Returns the same verdict, with its statement and events named as evidence of one operation. The caller must have
+ * compared them with each other without a contradiction.
  * @param place the piece that holds all of them: a file, or a folder with `/` at its end
  */
 export function ofOneOperation(verdict: Verdict, place: string): Verdict {

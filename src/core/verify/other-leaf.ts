@@ -13,8 +13,8 @@ import { eventTrieKey } from './verify-event-in-log.js';
 import type { ProvenMassif } from './verify-log.js';
 
 /**
- * A copy of an event's log that has another leaf at the event's place. After an open fork that need not refuse the event:
- * each generation has its own leaves behind those that it shares.
+ * A copy of an event's log that has another leaf at the event's place. After an open fork this does not always refuse
+ * the event: each generation has its own leaves after those that it shares.
  */
 export interface OtherLeaf {
   readonly log: NamedLog;
@@ -32,7 +32,7 @@ export type ForkPlaces = Map<string, bigint>;
 /** Bounds the work for a name that states any generation: its log was first forked into one of these. */
 const MOST_GENERATIONS = 64;
 
-/** Notes the first fork statement of a log, below which all generations have the same leaves, if this massif has it. */
+/** Records the first fork statement of a log if this massif has it. Below it, all generations have the same leaves. */
 export function noteFork(places: ForkPlaces, { massif: { entries, firstLeaf }, seal }: ProvenMassif): void {
   const [log, name] = [logOf(seal), parseGeneration(seal.subject ?? '')];
   if (log === undefined || !name || places.has(log)) return;
@@ -78,9 +78,10 @@ export function otherLeaf(
 const isLaterGeneration = ({ subject = '' }: NamedLog): boolean => (parseGeneration(subject)?.generation ?? 0) > 0;
 
 /**
- * Returns what copies with another leaf mean for an event. If a proof holds the event in another generation, they mean
- * nothing, except at a place that the generations share: a later one has rewritten it. Without a proof, the copy of a
- * later generation leaves the event unproven: an earlier one may have held it. Otherwise they refuse the event.
+ * Returns what copies with another leaf mean for an event.
+ * If a proof holds the event in another generation, they mean nothing, except at a place that the generations share:
+ * then a later generation has rewritten it. Without such a proof, the copy of a later generation leaves the event
+ * unproven, because an earlier one may have held it. Otherwise they refuse the event.
  * @param proofs all that prove the event's leaf
  */
 export function otherLeafFindings(

@@ -8,7 +8,10 @@ interface OfLeaf {
 
 const looked = new WeakMap<readonly Claim[], Map<string, OfLeaf[]>>();
 
-/** Returns what claims prove of a leaf, in their order. They are looked through once, for however many leaves. */
+/**
+ * Returns the proofs of a leaf among claims, in their order. The claims are read only once, whatever the number of
+ * leaves.
+ */
 export function proofsOfLeaf(claims: readonly Claim[], leaf: string): readonly OfLeaf[] {
   let byLeaf = looked.get(claims);
   if (!byLeaf) {

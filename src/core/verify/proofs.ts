@@ -22,12 +22,12 @@ export interface VerifiedSeal extends Seal {
   readonly signedState: Uint8Array;
 }
 
-/** How a claim names a key. */
+/** Returns how a claim names a key. */
 export function keyId(key: PublicJwk): KeyId {
   return { thumbprint: toHex(keyThumbprint(key)), ...(key.kid === undefined ? {} : { kid: key.kid }) };
 }
 
-/** The log that claims name. */
+/** Returns the log that claims name. */
 export function namedLog({ issuer, subject }: ReadLogClaims): NamedLog {
   const log: Mutable<NamedLog> = {};
   if (issuer !== undefined) log.issuer = issuer;
@@ -36,8 +36,8 @@ export function namedLog({ issuer, subject }: ReadLogClaims): NamedLog {
 }
 
 /**
- * The proof that a verified receipt of a statement log is. Index and size are proven when the log signed the size, or the
- * caller knows it: one path alone is valid in trees of several sizes, and under several indices.
+ * Returns the proof that follows from a verified receipt of a statement log. Index and size are proven only if the log
+ * signed the size, or the caller knows it: one path is valid in trees of several sizes, and at several indices.
  */
 export function statementLogProof(
   receipt: Rfc9162Receipt,
@@ -59,8 +59,8 @@ export function statementLogProof(
 }
 
 /**
- * The proof that a verified receipt of a tenancy log is. Every step of a path hashes a position, so a path of one hash or
- * more proves the index. An empty path proves only the leaf.
+ * Returns the proof that follows from a verified receipt of a tenancy log. Every step of a path hashes a position, so a
+ * path with at least one hash proves the index. An empty path proves only the leaf.
  */
 export function tenancyLogProof(receipt: MmrReceipt, leaf: Uint8Array, key: PublicJwk): InclusionProof {
   const { index, path } = receipt;
@@ -75,7 +75,7 @@ export function tenancyLogProof(receipt: MmrReceipt, leaf: Uint8Array, key: Publ
   };
 }
 
-/** The proof that a leaf under a verified seal is: the node stands at its index in the sealed state. */
+/** Returns the proof that follows for a leaf under a verified seal: the node is at its index in the sealed state. */
 export function sealedLeafProof(seal: VerifiedSeal, leaf: Uint8Array, mmrIndex: bigint): InclusionProof {
   const proof: InclusionProof = {
     type: 'inclusion',
@@ -101,12 +101,12 @@ function sealTimes({ state: { size, sealedAtMs, idtimestamp, epoch } }: Seal): S
   };
 }
 
-/** A verified seal of which no claim tells, for its times. */
+/** Returns the times of a verified seal that no claim names, with the piece that has it. */
 export function placedSeal(piece: string, seal: VerifiedSeal): PlacedSeal {
   return { piece, seal: { log: namedLog(seal), ...sealTimes(seal) } };
 }
 
-/** The proof that a verified seal is. */
+/** Returns the proof that follows from a verified seal. */
 export function sealProof(seal: VerifiedSeal): SealProof {
   const proof: SealProof = {
     type: 'seal',
@@ -118,7 +118,7 @@ export function sealProof(seal: VerifiedSeal): SealProof {
   return covering(proof, { signed: signedBy(seal.sign1, seal.signedState) });
 }
 
-/** The finding that a proof leaves open where its leaf stands. */
+/** Returns the finding that a proof does not show the place of its leaf. */
 export function openPlace(piece: string, { vds, leaf_index }: InclusionProof): Partial<Findings> {
   if (leaf_index !== undefined) return {};
   return vds === 1
@@ -129,7 +129,10 @@ export function openPlace(piece: string, { vds, leaf_index }: InclusionProof): P
     : notCovered(piece, 'by_design', 'a path without a hash does not prove the index', ['index']);
 }
 
-/** The finding that a seal carries an unprotected header, such as the receipts of its peaks: its signature does not cover one. */
+/**
+ * Returns the finding that a seal has an unprotected header, such as the receipts of its peaks, which its signature
+ * does not cover.
+ */
 export function openHeader(piece: string, { sign1 }: Seal): Partial<Findings> {
   const members = [...sign1.unprotectedHeader.keys()].map((label) => `header ${label}`);
   const detail = 'the signature of a seal does not cover its unprotected header';

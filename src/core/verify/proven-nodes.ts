@@ -13,17 +13,20 @@ export interface ProvenNode {
   readonly hash: Uint8Array;
 }
 
-/** The place of a leaf of an RFC 9162 tree. */
+/** Returns the place of a leaf of an RFC 9162 tree. */
 export const leafPlace = (index: bigint): string => `${index}-${index + 1n}`;
 
-/** Names a place for a person. */
+/** Returns the name of a place, for a person. */
 export function placeName(at: string): string {
   const [first, end] = at.split('-').map(BigInt) as [bigint, bigint | undefined];
   if (end === undefined) return indexHeight(first) === 0 ? `entry ${leafIndex(first)}` : `node ${first}`;
   return end - first === 1n ? `entry ${first}` : `the tree over entries ${first} to ${end - 1n}`;
 }
 
-/** Every node that a path of a Merkle mountain range proves, from its leaf to its peak; the path was checked. */
+/**
+ * Returns every node that a path of a Merkle mountain range proves, from its leaf to its peak. The caller must have
+ * checked the path.
+ */
 export function* mmrNodes(
   index: bigint,
   leaf: Uint8Array,
@@ -42,7 +45,10 @@ export function* mmrNodes(
   }
 }
 
-/** Every node that a path of an RFC 9162 tree proves, from its leaf to its root; the path was checked. */
+/**
+ * Returns every node that a path of an RFC 9162 tree proves, from its leaf to its root. The caller must have checked
+ * the path.
+ */
 export function* rfc9162Nodes(
   index: bigint,
   leaf: Uint8Array,

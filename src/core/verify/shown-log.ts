@@ -158,8 +158,9 @@ async function conflictsOf(log: ShownLog): Promise<Conflict[]> {
 }
 
 /**
- * Where claims show different hashes in one place of one log: leaves, paths to signed roots and peaks, and copies of the
- * log. Time and memory grow with the evidence: no two pieces are compared with each other.
+ * Returns where claims show different hashes in one place of one log: leaves, paths to signed roots and peaks, and
+ * copies of the log. Time and memory grow with the size of the evidence, because no two pieces are compared with each
+ * other.
  */
 export async function conflictsAmong(claims: readonly Claim[], counts: Counts): Promise<Conflict[]> {
   const found: Conflict[] = [];

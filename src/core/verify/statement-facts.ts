@@ -33,7 +33,8 @@ function tenancyOf(
 }
 
 /**
- * What a signed statement says, all of it from its protected header and payload. The caller has checked the signature.
+ * Returns the facts that a signed statement states, all from its protected header and payload. The caller must have
+ * checked the signature.
  * @param logged proofs that statement logs hold it
  */
 export function statementFacts(statement: ReadStatement & Pinned, logged: readonly InclusionProof[] = []): Facts {
@@ -63,7 +64,7 @@ export function statementFacts(statement: ReadStatement & Pinned, logged: readon
   return facts;
 }
 
-/** The proof that a checked signature is. */
+/** Returns the proof that follows from a checked signature. */
 export function signatureProof(statement: VerifiedStatement): SignatureProof {
   const { issuer, key, issuerPinned, certificateValidAtMs: at, sign1 } = statement;
   const proof: SignatureProof = {

@@ -1,7 +1,7 @@
 import type { Claim, NamedLog, SealTimes } from './claim.js';
 import { logOf } from './log-of.js';
 
-/** Two times of one service that exclude each other, although every signature holds. */
+/** Two times of one service that contradict each other, although every signature is valid. */
 export interface Remark {
   /**
    * - `accepted_after_committed`: an event that was accepted after its log committed it.
@@ -39,7 +39,7 @@ function eventRemarks(claims: readonly Claim[]): Remark[] {
   });
 }
 
-/** A proof by a seal, and where it stands. */
+/** A proof by a seal, and the piece that has it. */
 export interface PlacedSeal {
   readonly piece: string;
   readonly seal: SealTimes & { readonly log: NamedLog };
@@ -80,9 +80,9 @@ function sealsOf(claims: readonly Claim[]): PlacedSeal[] {
 }
 
 /**
- * Returns what an honest service's times would not say: a clock was wrong, or somebody lied about a time. No outcome changes
- * by it, because a clock that is wrong makes no record false.
- * @param earlier remarks about the same evidence, also about seals that no claim shows
+ * Returns the contradictions among times: a clock was wrong, or a time was made up. They do not change the outcome,
+ * because a wrong clock makes no record false.
+ * @param earlier remarks about the same evidence, also about seals that no claim names
  */
 export function timeRemarks(claims: readonly Claim[], earlier: readonly Remark[]): readonly Remark[] {
   // Those about events follow from the claims, whose pieces may have been named anew.

@@ -4,7 +4,10 @@ import { VerificationError } from '../errors.js';
 import type { LogName, ReadLogClaims } from '../receipt/log-claims.js';
 import type { Sha256 } from '../sha256.js';
 
-/** Keys that a verifier got from where it trusts, and how to check a signature (Web Crypto unless told) and to hash. */
+/**
+ * Keys that a verifier got from a trusted source, and the functions that check a signature (default Web Crypto) and
+ * hash.
+ */
 export interface LogTrust {
   /** Keys of statement logs, tenancy logs and their seals; a kid picks one of them. */
   readonly logKeys: readonly PublicJwk[];
@@ -25,10 +28,10 @@ export interface CertificateTrust {
   readonly atMs: number;
 }
 
-/** The names of the only issuer that counts: a service that has moved has several. */
+/** The names of the only accepted issuer. A service that has moved has several. */
 export type IssuerPin = string | readonly string[];
 
-/** The names of a pin, for a sentence. */
+/** Returns the names of a pin, for a sentence. */
 export const pinText = (pin: IssuerPin): string =>
   [pin]
     .flat()
@@ -44,13 +47,10 @@ export interface IssuerTrust {
   readonly verifySignature?: VerifySignature | undefined;
 }
 
-/** One key may sign for several logs: this pins the log itself, by as much of its name as is given. */
+/** Pins the log itself by the given parts of its name, because one key may sign for several logs. */
 export type ExpectedLog = Partial<LogName>;
 
-/**
- * Refuses what another log signed.
- * @throws {VerificationError} `log_mismatch`
- */
+/** Checks that the log that signed has the expected name. @throws {VerificationError} `log_mismatch` */
 export function checkLogName(claims: ReadLogClaims, expected: ExpectedLog | undefined): void {
   if (!expected) return;
   for (const part of ['issuer', 'subject'] as const)

@@ -5,7 +5,7 @@ import { type Remark, timeRemarks } from './time-remarks.js';
 /** Name and version of the JSON form of a verdict (docs/formats/verdict.md). */
 export const VERDICT_SCHEMA = 'vcon-archivist/verdict/1';
 
-/** Two pieces of evidence, or a piece and what it has to be, that exclude each other. */
+/** Two pieces of evidence that contradict each other, or a piece that differs from what it must be. */
 export interface Contradiction {
   readonly code: VerificationCode;
   /** The piece that is refused. */
@@ -24,7 +24,7 @@ export interface Contradiction {
  */
 export type NotCoveredReason = 'by_design' | 'explanation' | 'unproven';
 
-/** Something that was given and that no proof covers: nothing of it is a fact. */
+/** Something that was given and that no proof covers. Nothing in it is a fact. */
 export interface NotCovered {
   readonly piece: string;
   /** Names of the members; empty means the whole piece. */
@@ -33,7 +33,7 @@ export interface NotCovered {
   readonly detail: string;
 }
 
-/** Something that a check requires or could use, and that was not given. */
+/** Something that a check requires or could use, but that was not given. */
 export type MissingKind =
   | 'document'
   | 'issuer'
@@ -104,9 +104,9 @@ function distinct<Part extends object>(parts: Part[], shortOf: (part: Part) => s
 }
 
 /**
- * Returns the verdict over all of these findings together, verdicts included: their parts one after the other, a repeated
- * one once, and the outcome and remarks that follow from them. One refused piece refuses the whole. A list as long as the
- * evidence is given as one argument: a call has room for some 100,000.
+ * Returns the verdict over all of these findings, which may be verdicts: their parts in order, each only once, with the
+ * outcome and the remarks that follow from them. One refused piece refuses the whole.
+ * A list as long as the evidence must be given as one argument, because a call has room for some 100,000 arguments.
  */
 export function createVerdict(...findings: readonly (Partial<Findings> | readonly Partial<Findings>[])[]): Verdict {
   const claims: Claim[] = [];
@@ -152,7 +152,7 @@ export function verdictWithin(container: string, findings: Findings): Verdict {
   });
 }
 
-/** The finding that a piece is refused. */
+/** Returns the finding that a piece is refused. */
 export function contradiction(piece: string, { code, member, message }: VerificationError): Partial<Findings> {
   return { contradictions: [{ code, piece, ...(member === undefined ? {} : { member }), detail: message }] };
 }
@@ -160,12 +160,15 @@ export function contradiction(piece: string, { code, member, message }: Verifica
 /** Codes that say that a check could not be done. Nothing false was found, and nothing was proven. */
 const UNDECIDED: readonly VerificationCode[] = ['insufficient_data', 'receipt_missing', 'unsupported'];
 
-/** The finding that follows from a failed check: a contradiction, or unproven evidence where nothing false was found. */
+/**
+ * Returns the finding that follows from a failed check: a contradiction, or unproven evidence if nothing false was
+ * found.
+ */
 export function failure(piece: string, error: VerificationError): Partial<Findings> {
   return UNDECIDED.includes(error.code) ? notCovered(piece, 'unproven', error.message) : contradiction(piece, error);
 }
 
-/** The finding that nothing covers a piece, or members of it. */
+/** Returns the finding that nothing covers a piece, or some members of it. */
 export function notCovered(
   piece: string,
   why: NotCoveredReason,
@@ -175,12 +178,12 @@ export function notCovered(
   return { notCovered: [{ piece, members, why, detail }] };
 }
 
-/** The finding that something was not given. */
+/** Returns the finding that something was not given. */
 export function missing(what: MissingKind, detail: string, pieces?: readonly string[]): Partial<Findings> {
   return { missing: [{ what, detail, ...(pieces && { pieces }) }] };
 }
 
-/** What one check proved, or the findings that its failure amounts to. */
+/** The result of one check: what it proved, or the findings that follow from its failure. */
 export type Checked<Value> =
   | { readonly proven: Value; readonly failed?: never }
   | { readonly proven?: never; readonly failed: Partial<Findings> };
@@ -195,7 +198,7 @@ export async function checked<Value>(piece: string, check: () => Promise<Value> 
   }
 }
 
-/** Runs one check and returns its findings, or those that its failure amounts to. */
+/** Runs one check and returns its findings, or the findings that follow from its failure. */
 export async function findingsOf(
   piece: string,
   check: () => Promise<Partial<Findings>> | Partial<Findings>,
@@ -205,8 +208,8 @@ export async function findingsOf(
 }
 
 /**
- * Returns the same verdict if it is verified: for callers that want an error otherwise.
- * @throws {VerificationError} the first contradiction, or `insufficient_data` when something is unproven
+ * Returns the same verdict if it is verified, for callers that want an error otherwise.
+ * @throws {VerificationError} the first contradiction, or `insufficient_data` if something is unproven
  */
 export function requireVerified(verdict: Verdict): Verdict {
   const [refused] = verdict.contradictions;
@@ -216,7 +219,7 @@ export function requireVerified(verdict: Verdict): Verdict {
   throw new VerificationError('insufficient_data', unproven?.detail ?? 'the evidence proves nothing');
 }
 
-/** The JSON form of a verdict (docs/formats/verdict.md). `files` says what each given file was taken for. */
+/** Returns the JSON form of a verdict (docs/formats/verdict.md). @param files what each given file was read as */
 export function verdictDocument(verdict: Verdict, files: readonly TakenFor[] = []): object {
   const { outcome, claims, contradictions, notCovered: not_covered, missing, remarks } = verdict;
   return { schema: VERDICT_SCHEMA, outcome, files, claims, contradictions, not_covered, missing, remarks };

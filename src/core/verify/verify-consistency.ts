@@ -18,8 +18,8 @@ import { recomputeMassif } from './verify-massif.js';
 import { type ReceiptTrust, verifyReceiptSignature } from './verify-receipt.js';
 
 /**
- * Checks that the tree with `root2` extends the one with `root1` and that the log signed the newer root. Both roots are
- * the caller's, from checkpoints that it holds.
+ * Checks that the tree with `root2` extends the one with `root1`, and that the log signed the newer root. The caller
+ * must have both roots from checkpoints of its own.
  * @throws {VerificationError} `consistency_invalid` and those of any receipt
  */
 export async function verifyRfc9162ConsistencyReceipt(
@@ -35,9 +35,9 @@ export async function verifyRfc9162ConsistencyReceipt(
 }
 
 /**
- * The peaks of the newer log, left to right, that the older log's peaks and a proof lead to. Each path must be as long, and
- * the right peaks must be as many, as in a log of the newer size.
- * @throws {VerificationError} `consistency_invalid` when proof, sizes and peaks do not fit each other
+ * Returns the peaks of the newer log, left to right, that the older log's peaks and a proof lead to. The length of each
+ * path and the number of right peaks must be those of a log with the newer size.
+ * @throws {VerificationError} `consistency_invalid` if proof, sizes and peaks do not fit each other
  */
 export function mmrConsistencyPeaks(
   proof: Pick<MmrConsistencyReceipt, 'size1' | 'size2' | 'paths' | 'rightPeaks'>,
@@ -62,10 +62,10 @@ export function mmrConsistencyPeaks(
 }
 
 /**
- * Checks that an MMR log extends the state with `oldPeaks` and that the log signed the newer peaks, joined left to right.
- * Resolves with the newer peaks: the next state to hold on to. No signature covers the sizes: the caller compares
- * `size1` with the state that it holds, and the proof leaves the heights of right peaks in `size2` open
- * (docs/formats/mmr.md).
+ * Checks that an MMR log extends the state with `oldPeaks`, and that the log signed the newer peaks. Resolves with the
+ * newer peaks, left to right: the next state to keep.
+ * No signature covers the sizes: the caller must compare `size1` with the state that it has, and the proof does not
+ * show the heights of right peaks in `size2` (docs/formats/mmr.md).
  * @throws {VerificationError} `consistency_invalid` and those of any receipt
  */
 export async function verifyMmrConsistencyReceipt(
@@ -115,7 +115,7 @@ export async function verifyConsistency(
 }
 
 /**
- * Checks that a seal is of the same log as an older one, and over no older state.
+ * Checks that a seal is of the same log as an older one, and that its state is not older.
  * @throws {VerificationError} `log_mismatch`, `consistency_invalid`
  */
 export function checkNotOlder(newer: Seal, older: Seal): void {
@@ -125,9 +125,9 @@ export function checkNotOlder(newer: Seal, older: Seal): void {
 }
 
 /**
- * Checks that a massif still holds what was sealed in it before: the same nodes, and beside its own leaves the same keys
- * and idtimestamps, which no node covers.
- * @throws {VerificationError} `consistency_invalid`, `insufficient_data` when the older state does not end in it
+ * Checks that a massif still holds what was sealed in it before: the same nodes, and beside its own leaves the same
+ * keys and idtimestamps, which no node covers.
+ * @throws {VerificationError} `consistency_invalid`, `insufficient_data` if the older state does not end in it
  */
 export function checkHolds(
   now: Massif,

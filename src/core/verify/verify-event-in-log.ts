@@ -18,8 +18,8 @@ import type { ReceiptTrust } from './verify-receipt.js';
 const NO_EXTRA_BYTES = new Uint8Array(24);
 
 /**
- * Returns the key of an event in a log's trie (log format, section 3), which binds the identity that an asset-free leaf
- * does not; undefined if the log names no tenancy.
+ * Returns the key of an event in a log's trie (log format, section 3). It covers the identity, which the leaf of an
+ * asset-free event does not. Returns undefined if the log names no tenancy.
  */
 export function eventTrieKey(event: EventDocument, log: ReadLogClaims): Uint8Array | undefined {
   const tenancyUuid = tenancyOfLog(log);
@@ -31,8 +31,8 @@ export function eventTrieKey(event: EventDocument, log: ReadLogClaims): Uint8Arr
 }
 
 /**
- * Checks that a massif holds an event's leaf at the place that the event names, and its trie entry beside it.
- * @throws {VerificationError} `insufficient_data` when the place is not in this file, `leaf_mismatch`, `event_mismatch`
+ * Checks that a massif holds an event's leaf and its trie entry at the place that the event names.
+ * @throws {VerificationError} `insufficient_data` if the place is not in this file, `leaf_mismatch`, `event_mismatch`
  */
 export function checkEventInMassif(event: EventDocument, massif: Massif, log: ReadLogClaims): void {
   const { leaf, mmrIndex } = eventLeaf(event);
@@ -52,11 +52,11 @@ export function checkEventInMassif(event: EventDocument, massif: Massif, log: Re
 }
 
 /**
- * Checks that a log holds an event: its leaf, recomputed from its fields alone, stands in the massif at the place that
- * the event names, the whole massif recomputes, and a trusted key sealed it. The public form of an event lies in the
- * public tenancy's log: pin that one with `trust.log`. Resolves with the event's covered members. The trie entry of an
- * asset-free event agrees with its identity, but no signature covers that entry: the identity is no fact.
- * @throws {VerificationError} `leaf_mismatch`, `event_mismatch`, `insufficient_data` when the event is not yet sealed,
+ * Checks that a log holds an event: its leaf, recomputed from only its fields, is in the massif at the place that the
+ * event names, the whole massif recomputes, and a trusted key sealed it. Resolves with the event's covered members.
+ * The public form of an event is in the public tenancy's log: pin that log with `trust.log`. The trie entry of an
+ * asset-free event must agree with its identity, but no signature covers that entry, so the identity is not a fact.
+ * @throws {VerificationError} `leaf_mismatch`, `event_mismatch`, `insufficient_data` if the event is not yet sealed,
  * `log_mismatch` for another tenancy's log, and those of any massif and seal
  */
 export async function verifyEvent(event: EventDocument, log: SealedMassif, trust: ReceiptTrust): Promise<Verdict> {
@@ -65,7 +65,7 @@ export async function verifyEvent(event: EventDocument, log: SealedMassif, trust
 }
 
 /**
- * What a proven massif says of an event: its covered members, and where the log holds it.
+ * Returns what a proven massif proves of an event: its covered members, and its place in the log.
  * @throws {VerificationError} as `verifyEvent`
  */
 export function eventInProvenMassif(event: EventDocument, { massif, seal }: ProvenMassif): Partial<Findings> {

@@ -10,17 +10,17 @@ import { type EventDocument, isAssetEvent, type LogCommit } from '../statement/e
 /** The event attribute with the base64 of a statement that was registered before the event was made from it. */
 export const REGISTERED_STATEMENT = 'signed_statement';
 
-/** Where a frozen event says that its log holds it. */
+/** Returns the place in its log that a frozen event names. */
 export function eventCommit(event: EventDocument): LogCommit {
   return isAssetEvent(event) ? event.merklelog_entry.commit : event.merklelog_commit;
 }
 
-/** The event's own attributes, whichever kind it is. */
+/** Returns the event's own attributes, for either kind of event. */
 export function eventAttributes(event: EventDocument): Readonly<Record<string, unknown>> {
   return (isAssetEvent(event) ? event.event_attributes : event.attributes) ?? {};
 }
 
-/** The leaf that a frozen event has in its log, recomputed from its fields alone, and the node index it claims. */
+/** The leaf of a frozen event in its log, recomputed from only its fields, and the node index that it claims. */
 export interface EventLeaf {
   readonly leaf: Uint8Array;
   readonly mmrIndex: bigint;
@@ -37,8 +37,8 @@ function checkCoverable(value: unknown, path: string): void {
 const COVERED_MAPS = ['event_attributes', 'asset_attributes', 'principal_declared', 'principal_accepted'] as const;
 
 /**
- * Recomputes the leaf of a frozen event from nothing but the event.
- * @throws {VerificationError} `event_mismatch` when a field has a value that no log commits to
+ * Recomputes the leaf of a frozen event from only the event.
+ * @throws {VerificationError} `event_mismatch` if a field has a value that no log commits to
  */
 export function eventLeaf(event: EventDocument, hash: Sha256 = sha256): EventLeaf {
   const commit = eventCommit(event);
@@ -60,9 +60,9 @@ export function eventLeaf(event: EventDocument, hash: Sha256 = sha256): EventLea
 }
 
 /**
- * Checks that a log is the one that an event belongs to. The log's name holds the tenancy that the event names. A public
- * form names the tenancy that created it and belongs into the public log, so there it is the other way round: no leaf
- * covers the word `public`, and in the creator's own log it would be a private event shown as a public one.
+ * Checks that an event belongs to a log. The log's name holds the tenancy that the event names.
+ * For a public form it is the other way round: it names the tenancy that created it, and belongs in the public log. No
+ * leaf covers the word `public`, so in the creator's own log it would be a private event that is shown as a public one.
  * @throws {VerificationError} `log_mismatch`
  */
 export function checkEventLog(claims: ReadLogClaims, event: EventDocument): void {
@@ -72,7 +72,9 @@ export function checkEventLog(claims: ReadLogClaims, event: EventDocument): void
     throw new VerificationError('log_mismatch', `the event does not belong to the log "${claims.subject}"`);
 }
 
-/** What was submitted when an event was made from a registered statement; undefined for another event. */
+/**
+ * Returns the submitted statement of an event that was made from a registered statement; undefined for any other event.
+ */
 export function submittedStatement(event: EventDocument): Uint8Array | undefined {
   const registered = eventAttributes(event)[REGISTERED_STATEMENT];
   try {

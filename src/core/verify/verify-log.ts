@@ -23,7 +23,10 @@ export interface ProvenMassif {
   readonly seal: VerifiedSeal;
 }
 
-/** Peaks of the log at a size that ends in this massif, left to right. @throws {VerificationError} `insufficient_data` */
+/**
+ * Returns the peaks of the log at a size that ends in this massif, left to right.
+ * @throws {VerificationError} `insufficient_data`
+ */
 export function peaksAt(massif: Massif, size: bigint): Uint8Array[] {
   if (size <= massif.firstNode || size > massif.size)
     throw new VerificationError(
@@ -88,9 +91,9 @@ export function recomputeMassifs(files: readonly Uint8Array[]): RecomputedMassif
 }
 
 /**
- * Checks the files of an MMR log, one after the other: every node recomputed, each massif extending the one before it,
- * each seal over its massif's peaks, and all seals of one log. Files may begin at a later massif: what lies before it is
- * then vouched for by the seals alone.
+ * Checks the files of an MMR log in order: every node is recomputed, each massif extends the one before it, each seal
+ * is over its massif's peaks, and all seals are of one log. The files may begin at a later massif; then only the seals
+ * prove what is before it.
  * @throws {VerificationError} `massif_corrupt`, `consistency_invalid`, `insufficient_data`, `seal_signature_invalid`,
  * `log_key_not_trusted`, `log_mismatch`
  */
@@ -110,9 +113,10 @@ export async function* proveLog(
 }
 
 /**
- * Checks that two seals are of one log, since one key may seal several: both subjects name the same tenancy. Subjects may
- * differ otherwise, since some sealers name the file there. Issuers may differ as well: a service that moves to another
- * address seals under its new name from then on. Only where no subject names a tenancy, the issuer tells logs apart.
+ * Checks that two seals are of one log, because one key may seal several. Both subjects must name the same tenancy, or
+ * none of them a tenancy; then the issuers must be equal. Subjects may differ otherwise, because some sealers name the
+ * file there. The issuers of a tenancy's log may differ, because a service that moves to another address seals under
+ * its new name from then on.
  * @throws {VerificationError} `log_mismatch`
  */
 export function checkSameLog(seal: ReadLogClaims, other: ReadLogClaims): void {
@@ -122,7 +126,7 @@ export function checkSameLog(seal: ReadLogClaims, other: ReadLogClaims): void {
   throw new VerificationError('log_mismatch', `the seals belong to two logs, ${one} and ${two}`);
 }
 
-/** The finding that nodes stand in a log's last massif behind its newest seal: they are not the log's word. */
+/** Returns the finding that a log's last massif has nodes after its newest seal, which the log has not signed. */
 export function unsealedNodes(piece: string, { massif, seal }: ProvenMassif): Partial<Findings> {
   const { size } = seal.state;
   return massif.size > size

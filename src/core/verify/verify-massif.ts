@@ -25,8 +25,9 @@ function checkIdtimestamps({ index, entries, lastIdtimestamp }: Massif): void {
 }
 
 /**
- * Reads a massif file and recomputes every interior node from its leaves and its peak stack; idtimestamps must rise and
- * the start record must name the last. The peaks that result are the log's if a seal says so: this alone proves no log.
+ * Reads a massif file and recomputes every interior node from its leaves and its peak stack. The idtimestamps must
+ * rise, and the start record must name the last one. By itself this proves no log: the resulting peaks are the log's
+ * only if a seal covers them.
  * @throws {VerificationError} `massif_corrupt`
  */
 export function recomputeMassif(bytes: Uint8Array): RecomputedMassif {

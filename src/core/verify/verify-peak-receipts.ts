@@ -6,10 +6,11 @@ import type { Seal } from '../receipt/seal.js';
 import { type ReceiptTrust, verifyReceiptSignature } from './verify-receipt.js';
 
 /**
- * Checks what a seal carries beside its signature: one signed receipt for each of its peaks, left to right. The seal's
- * signature does not cover them. A seal without any is as good; clients then make no receipts from it.
- * @throws {VerificationError} `malformed` when there is not one for each peak, `unsupported` for those of older sealers and
- * for anything else beside the signature, and those of any receipt
+ * Checks the receipts that a seal carries beside its signature: one signed receipt for each of its peaks, left to
+ * right. The seal's signature does not cover them. A seal without receipts is accepted, but clients cannot make
+ * receipts from it.
+ * @throws {VerificationError} `malformed` if there is not one for each peak, `unsupported` for those of older sealers
+ * and for anything else beside the signature, and those of any receipt
  */
 export async function verifyPeakReceipts(
   { sign1, peakReceipts }: Seal,

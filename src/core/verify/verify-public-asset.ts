@@ -4,7 +4,7 @@ import type { Claim, Proof } from './claim.js';
 import { createVerdict, notCovered, type Verdict } from './verdict.js';
 import { type ReceiptTrust, verifyReceipt } from './verify-receipt.js';
 
-/** What a public asset says of itself, as far as its events prove it. */
+/** The members of a public asset that its events can prove. */
 export interface PublicAssetDocument {
   /** `publicassets/<uuid>`. */
   readonly identity: string;
@@ -28,9 +28,9 @@ function checkHistory({ identity }: PublicAssetDocument, events: readonly AssetE
 }
 
 /**
- * Checks a public asset: each of its events has a receipt of the public log (pin it with `trust.log`), and together they
- * make the attributes that the asset shows. Resolves with these attributes as the claim. That no event was left out cannot
- * be shown by receipts: the asset may have newer events, and attributes that they made.
+ * Checks a public asset: each of its events has a receipt of the public log (pin it with `trust.log`), and together
+ * they give the attributes that the asset shows. Resolves with these attributes as the claim.
+ * Receipts cannot show that no event was left out: the asset may have newer events, and attributes from them.
  * @throws {VerificationError} `event_mismatch`, and those of any receipt
  */
 export async function verifyPublicAsset(

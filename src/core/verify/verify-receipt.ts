@@ -38,7 +38,7 @@ const UNDERSTOOD = [
   Header.verifiableDataStructure,
 ] as const;
 
-/** Checks a receipt's signature over the root that its path leads to, and the log that it names. */
+/** Checks a receipt's signature over the root that its path leads to, and the name of its log. */
 export async function verifyReceiptSignature(
   receipt: { readonly sign1: Sign1; readonly issuer?: string; readonly subject?: string },
   root: Uint8Array,
@@ -58,8 +58,8 @@ export async function verifyReceiptSignature(
 }
 
 /**
- * The tree root that an entry leads to along a receipt's path: what the receipt's signature must cover.
- * @throws {VerificationError} `inclusion_path_invalid` when the path does not fit index and size
+ * Returns the tree root that an entry leads to along a receipt's path. The receipt's signature must cover this root.
+ * @throws {VerificationError} `inclusion_path_invalid` if the path does not fit index and size
  */
 export function rfc9162ReceiptRoot(receipt: Rfc9162Receipt, entry: Uint8Array, hash: Sha256 = sha256): Uint8Array {
   return rfc9162LeafRoot(receipt, rfc9162LeafWith(hash)(entry), hash);
@@ -70,8 +70,8 @@ function rfc9162LeafRoot({ leafIndex, treeSize, path }: Rfc9162Receipt, leaf: Ui
 }
 
 /**
- * The peak that a leaf leads to along a receipt's path.
- * @throws {VerificationError} `inclusion_path_invalid` when the receipt is for an interior node or another index
+ * Returns the peak that a leaf leads to along a receipt's path.
+ * @throws {VerificationError} `inclusion_path_invalid` if the receipt is for an interior node or another index
  */
 export function mmrReceiptPeak(
   receipt: MmrReceipt,
@@ -90,8 +90,8 @@ export function mmrReceiptPeak(
 export type Proven<Receipt> = Receipt & { readonly proof: InclusionProof };
 
 /**
- * Checks that an RFC 9162 log holds an entry (RFC 9942): recomputes the root from the entry's own bytes and checks the
- * signature over it. Resolves with the receipt and its proof, which says log, key and, where proven, place.
+ * Checks that an RFC 9162 log holds an entry (RFC 9942): recomputes the root from the entry's bytes and checks the
+ * signature over it. Resolves with the receipt and its proof, which has the log, the key and, if proven, the place.
  * @throws {VerificationError}
  */
 export async function verifyRfc9162Receipt(
@@ -120,8 +120,8 @@ export async function verifyRfc9162Receipt(
 }
 
 /**
- * Checks that an MMR log holds a leaf, at `mmrIndex` when given. A leaf that is a peak itself has an empty path, which
- * does not prove where it stands: then the proof names no index.
+ * Checks that an MMR log holds a leaf, at `mmrIndex` if it is given. A leaf that is itself a peak has an empty path,
+ * which does not prove its place: then the proof names no index.
  * @throws {VerificationError}
  */
 export async function verifyMmrReceipt(
@@ -150,11 +150,12 @@ export interface AnyReceiptTrust extends ReceiptTrust {
 }
 
 /**
- * Checks that a receipt was issued for this very statement or event: the leaf is recomputed from it, and nothing that the
- * receipt carries is trusted. An event's own tenancy has to be the log's; a statement's log is pinned by `trust.log`.
- * Resolves with what is proven: an event's covered members, or that the log holds the statement (its signer is not checked).
+ * Checks that a receipt was issued for exactly this statement or event. The leaf is recomputed from it, and nothing in
+ * the receipt is trusted. The log must be that of an event's own tenancy; for a statement, `trust.log` pins it.
+ * Resolves with what is proven: an event's covered members, or that the log holds the statement (its signer is not
+ * checked).
  * @throws {VerificationError} `inclusion_path_invalid`, `receipt_signature_invalid`, `log_key_not_trusted`,
- * `log_mismatch`, `unsupported` when the receipt's structure is not the one of such a log
+ * `log_mismatch`, `unsupported` if the receipt's structure is not the one of such a log
  */
 export async function verifyReceipt(
   receipt: Sign1Message,

@@ -14,11 +14,11 @@ import type { ReceiptTrust } from './verify-receipt.js';
 const UNDERSTOOD = [Header.alg, Header.kid, Header.draftClaims, Header.claims, Header.type] as const;
 
 /**
- * Checks a published seal against the log's own peaks at the sealed size, left to right: the signed form is built again
- * from them. A seal names its key by carrying it; it counts only when the same key is among the given ones. A seal that
- * carries peaks itself, as replication tools write it, has to carry these.
- * @throws {VerificationError} `insufficient_data` when these are not the peaks of that size, `consistency_invalid` when
- * the log signed other peaks of that size, `seal_signature_invalid`, `log_key_not_trusted`, `log_mismatch` and those of any
+ * Checks a published seal against the log's own peaks at the sealed size, left to right. The signed form is built from
+ * these peaks. A seal carries its key, but counts only if the same key is among the given ones. A seal that carries
+ * peaks itself, as replication tools write it, must carry the same peaks.
+ * @throws {VerificationError} `insufficient_data` if these are not the peaks of that size, `consistency_invalid` if the
+ * log signed other peaks of that size, `seal_signature_invalid`, `log_key_not_trusted`, `log_mismatch` and those of any
  * signature
  */
 export async function verifySeal(

@@ -20,7 +20,7 @@ export interface ProvenRegistration {
   readonly submitted?: Uint8Array | undefined;
 }
 
-/** A statement whose signature was checked: its protected members and its payload are its issuer's words. */
+/** A statement whose signature was checked. Its protected members and its payload are from its issuer. */
 export interface VerifiedStatement extends ReadStatement {
   readonly key: PublicJwk;
   /** Whether the caller named the issuer that it expects. */

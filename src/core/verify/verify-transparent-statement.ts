@@ -144,7 +144,10 @@ function registrationOf(event: EventDocument | undefined): ProvenRegistration | 
   return Number.isNaN(atMs) ? undefined : { atMs, submitted: submittedStatement(event) };
 }
 
-/** The claim of a statement whose signature was checked, by the logs that are proven to hold it, and what is open about it. */
+/**
+ * Returns the claim of a statement whose signature was checked, with the logs that are proven to hold it, and what is
+ * open about it.
+ */
 export function provenStatement(statement: VerifiedStatement, logged: readonly InclusionProof[]): Partial<Findings> {
   const by = [signatureProof(statement), ...logged];
   const claim = { kind: 'statement', piece: PIECE.statement, facts: statementFacts(statement, logged), by } as const;
@@ -156,17 +159,18 @@ export function provenStatement(statement: VerifiedStatement, logged: readonly I
   );
 }
 
-/** The finding that nothing covers these unprotected headers of a statement. */
+/** Returns the finding that nothing covers these unprotected headers of a statement. */
 export function uncoveredHeaders(labels: readonly string[]): Partial<Findings> {
   const members = labels.map((label) => `header ${label}`);
   return members.length === 0 ? {} : notCovered(PIECE.statement, 'by_design', 'no signature covers these', members);
 }
 
 /**
- * Checks everything that a transparent statement proves, and resolves with the verdict. Its facts come from bytes that a
- * signature or a log covers: the statement's own members once its signature is checked, the event's once its log is proven
- * to hold it and it agrees with the statement in everything that both say. The checks go on after a refusal. Certificates
- * have to be valid at the time at which a proven event was accepted, else at the caller's.
+ * Checks everything that a transparent statement proves, and resolves with the verdict. All facts are from bytes that a
+ * signature or a log covers: the statement's members once its signature is checked, and the event's members once its
+ * log is proven to hold it and it agrees with the statement.
+ * The checks continue after a refusal. Certificates must be valid when a proven event was accepted; without such an
+ * event, at the caller's time.
  */
 export async function examineTransparentStatement(
   bytes: Uint8Array,
@@ -199,8 +203,8 @@ async function examineParts(
 
 /**
  * Checks a transparent statement and resolves with its verdict, which is verified.
- * @throws {VerificationError} the first contradiction, or `insufficient_data` when a part of it is unproven;
- * `examineTransparentStatement` tells all of them
+ * @throws {VerificationError} the first contradiction, or `insufficient_data` if a part is unproven;
+ * `examineTransparentStatement` returns all of them
  */
 export async function verifyTransparentStatement(
   bytes: Uint8Array,

@@ -18,7 +18,7 @@ import { checkEventLog, eventLeaf } from './verify-event.js';
 import type { ReceiptTrust } from './verify-receipt.js';
 import { verifySeal } from './verify-seal.js';
 
-/** What shows that witnesses have seen the state of a log in which an event is. */
+/** The proof that witnesses have seen a state of the log that holds an event. */
 export interface WitnessedSeal {
   /** A seal of the event's log, which is an entry of the public statement log, every byte of it. */
   readonly seal: Uint8Array;
@@ -29,7 +29,7 @@ export interface WitnessedSeal {
   readonly proof: string;
 }
 
-/** Keys of the witnesses that the verifier knows, and how many of them have to have cosigned. */
+/** Keys of the witnesses that the verifier knows, and how many of them must have cosigned. */
 export interface WitnessTrust extends ReceiptTrust {
   readonly witnesses: readonly NoteKey[];
   readonly quorum: number;
@@ -37,7 +37,7 @@ export interface WitnessTrust extends ReceiptTrust {
   readonly origin?: string | undefined;
 }
 
-/** Who vouches, and for what. */
+/** The witnesses that have cosigned, and the state that they have seen. */
 export interface Witnessed {
   /** Names of the witnesses whose cosignatures hold. */
   readonly by: readonly string[];
@@ -61,11 +61,11 @@ function* sealedNodes(
 }
 
 /**
- * Checks that witnesses have seen the state of a log that holds an event: the event's leaf lies under the seal's peaks, a
- * trusted key sealed them, the seal is an entry under the checkpoint, and enough of the given witnesses cosigned that. With
- * this the log's keeper cannot show anybody another history of the event without a witness noticing.
- * @throws {VerificationError} `inclusion_path_invalid` when one does not lead to the next, `witness_quorum_missing` when too
- * few cosigned, `checkpoint_signature_invalid` for a bad cosignature of a given witness, and those of any seal
+ * Checks that witnesses have seen a state of the log that holds an event: the event's leaf is under the seal's peaks, a
+ * trusted key sealed them, the seal is an entry under the checkpoint, and enough of the given witnesses cosigned the
+ * checkpoint. If so, the log's operator cannot show anybody another history of the event without a witness noticing.
+ * @throws {VerificationError} `inclusion_path_invalid` if one does not lead to the next, `witness_quorum_missing` if
+ * too few cosigned, `checkpoint_signature_invalid` for an invalid cosignature of a given witness, and those of any seal
  */
 export async function verifyWitnessed(
   event: EventDocument,
