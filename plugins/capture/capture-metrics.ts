@@ -51,7 +51,7 @@ export function createOperationMetrics(registry: Registry): OperationMetrics {
   });
   const unlooked = new Counter({
     name: 'conserver_link_unlooked_endings_total',
-    help: 'vCons that left Redis while no wheel was checking the storages, or whose check could not be asked for',
+    help: 'vCons that left Redis while no wheel was checking the storages, or whose check could not be requested',
     registers,
   });
   const gaps = new Counter({

@@ -50,7 +50,7 @@ async function clockFinding(redis: Redis, stream: string, clock: Clock): Promise
   if (shown.differs) {
     const apart = `${Math.round(Math.abs(shown.aheadMs) / 1_000)} s ${shown.aheadMs > 0 ? 'ahead of' : 'behind'}`;
     const found = `the clock of the conserver’s Redis is ${apart} this machine’s`;
-    return shouldChange(check, found, 'let both machines keep time by NTP');
+    return shouldChange(check, found, 'synchronise both clocks with NTP');
   }
   const told = (await redis.exists(stream)) > 0 ? ((await redis.xinfo('STREAM', stream)) as unknown[]) : [];
   const newestMs = Number.parseInt(String(told[told.indexOf('last-generated-id') + 1] ?? '0'), 10);

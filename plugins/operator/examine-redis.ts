@@ -24,7 +24,11 @@ function appendOnlyFinding({ appendOnly, appendWrites }: InspectedRedis): Findin
     return broken('redis append-only file', 'off: every capture is refused', 'set appendonly yes, in the file too');
   return appendWrites
     ? ok('redis append-only file', 'on')
-    : broken('redis append-only file', 'the last write to it failed', 'look at the disk of Redis: full, or read-only');
+    : broken(
+        'redis append-only file',
+        'the last write to it failed',
+        'check whether the disk of Redis is full or read-only',
+      );
 }
 
 function fsyncFinding(redis: InspectedRedis): Finding {

@@ -27,27 +27,28 @@ const MISLEADING_MS = 60_000;
 
 function clockFinding(dateHeader: string | null, askedMs: number, answeredMs: number): Finding {
   const service = Date.parse(dateHeader ?? '');
-  if (Number.isNaN(service)) return shouldChange('clock', 'the service sends no Date', 'see that no proxy removes it');
+  if (Number.isNaN(service))
+    return shouldChange('clock', 'the service sends no Date', 'check that no proxy removes it');
   // The header names the second that has begun: on average it is half a second behind.
   const apartMs = (askedMs + answeredMs) / 2 - (service + 500);
   const seconds = Math.round(Math.abs(apartMs) / 1000);
   const found = `${seconds} s ${apartMs < 0 ? 'behind' : 'ahead of'} the service’s`;
   if (Math.abs(apartMs) <= TOLERATED_MS + (answeredMs - askedMs) / 2) return ok('clock', 'agrees with the service’s');
-  const change = 'let both machines keep time by NTP';
+  const change = 'synchronise both clocks with NTP';
   return Math.abs(apartMs) > MISLEADING_MS ? broken('clock', found, change) : shouldChange('clock', found, change);
 }
 
 function expiryFinding(expiresMs: number, nowMs: number): Finding {
-  if (expiresMs - nowMs > WARN_BEFORE_MS) return ok('token', 'the service issues one');
+  if (expiresMs - nowMs > WARN_BEFORE_MS) return ok('token', 'the service issues a token');
   const what = `the client secret expires on ${new Date(expiresMs).toISOString().slice(0, 10)}`;
-  return shouldChange('token', what, 'let an Owner regenerate it, and set ARCHIVIST_CLIENT_SECRET to the new one');
+  return shouldChange('token', what, 'ask an Owner to regenerate it, and set ARCHIVIST_CLIENT_SECRET to the new one');
 }
 
 function readFinding(status: number): Finding {
-  if (status === 200 || status === 206) return ok('dry run', 'a read with the token is answered');
-  const what = `a read with the token is answered with ${status}`;
+  if (status === 200 || status === 206) return ok('dry run', 'the service answers a read with the token');
+  const what = `the service answers a read with the token with ${status}`;
   if (status === 401) return broken('dry run', what, 'check that ARCHIVIST_URL is the service that gave the token');
-  if (status === 403) return broken('dry run', what, 'let an Owner give the application its access');
+  if (status === 403) return broken('dry run', what, 'ask an Owner to give the application access');
   return broken('dry run', what, 'check ARCHIVIST_URL, and the service’s log');
 }
 
@@ -66,9 +67,9 @@ function dryRunEvent(nowMs: number): string {
 function eventFinding(status: number): Finding {
   const check = 'dry-run event';
   if (status === 404)
-    return ok(check, 'the service understands it, and refuses it only because its asset does not exist');
+    return ok(check, 'the service accepts its form, and refuses it only because its asset does not exist');
   const what = `is answered with ${status}`;
-  if (status === 403) return broken(check, what, 'let an Owner give the application its access');
+  if (status === 403) return broken(check, what, 'ask an Owner to give the application access');
   if (status === 402 || status === 429)
     return shouldChange(check, what, 'raise the quota or the rate limit of the tenancy');
   return broken(check, what, 'check ARCHIVIST_URL, and that the service is of a version that goes with this plugin');

@@ -28,7 +28,7 @@ export function createBodyReader(limits: BodyLimits): (request: IncomingMessage)
     new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let length = 0;
-      const idle = setTimeout(() => end(new BodyError('the body stopped coming')), limits.idleMs);
+      const idle = setTimeout(() => end(new BodyError('the body stopped arriving')), limits.idleMs);
       const end = (error?: BodyError): void => {
         clearTimeout(idle);
         request.removeAllListeners('data');

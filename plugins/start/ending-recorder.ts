@@ -34,7 +34,10 @@ export function endingRecorder(parts: EndingParts): (found: EndingFound) => Prom
     try {
       return await eventsAbout(uuid);
     } catch (error) {
-      logger.warn({ err: error }, 'could not get the last hash of an ended vCon from the service');
+      logger.warn(
+        { err: error },
+        'the last hash of an ended vCon could not be read from the service: its end is set aside',
+      );
       // Set aside, because the entries behind it must not wait for the service.
       throw new RecordError('its last hash is not remembered here, and the service does not answer');
     }

@@ -27,7 +27,7 @@ export function captureReportRoutes(deps: CaptureReportDeps): Route[] {
       ...shared,
       method: 'POST',
       operationId: 'CaptureReports_ReportCapture',
-      summary: 'Report queue depth, dead letters and gaps of an application’s capture, in place of the report before',
+      summary: 'Report queue depth, dead letters and gaps of an application’s capture; replaces the last report',
       codes: [400, 401, 402, 403, 413, 429],
       body: captureReportBodySchema,
       response: captureReportSchema,

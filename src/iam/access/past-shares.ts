@@ -7,7 +7,7 @@ export interface PastSharesDeps {
   keepShares(tx: Tx, ended: readonly EndedGrant[]): Promise<void>;
 }
 
-/** What becomes of what a share showed before it ended. */
+/** What happens to what a share showed before it ended. */
 export type PastShares = 'keep' | 'withdraw';
 
 /** Query of the requests that can end a share. */
@@ -15,7 +15,7 @@ export const endingQuery = z.object({
   withdraw: z
     .enum(['true', 'false'])
     .optional()
-    .meta({ description: 'true also ends what the share showed to other organisations before' }),
+    .meta({ description: 'true: other organisations also lose what the share showed them before' }),
 });
 
 export function pastSharesOf({ withdraw }: z.output<typeof endingQuery>): PastShares {

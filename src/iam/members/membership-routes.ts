@@ -14,7 +14,7 @@ export function membershipRoutes(deps: { readonly database: Database }): Route[]
       method: 'GET',
       path: '/archivist/iam/v1/memberships',
       operationId: 'Memberships_ListUserMemberships',
-      summary: 'Tenancies that the caller is a member of',
+      summary: 'List the tenancies that the caller is a member of',
       access: 'token',
       success: 200,
       codes: [400, 401, 403, 404, 429],

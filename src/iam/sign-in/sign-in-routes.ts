@@ -51,7 +51,7 @@ function callbackRoute(deps: SignInDeps): Route {
     method: 'GET',
     path: '/console/callback',
     operationId: 'Console_Callback',
-    summary: 'Where the identity provider redirects people back to',
+    summary: 'Finish a sign-in: the identity provider redirects people here',
     codes: REFUSALS,
     refusal: asPage(NOT_SIGNED_IN),
     handle: async ({ request, headers }) => {
@@ -68,7 +68,7 @@ function callbackApartRoute(deps: SignInDeps): Route {
     path: '/console/callback/:tenancy',
     operationId: 'Console_CallbackOfTenancy',
     summary:
-      'Where the identity provider of a tenancy redirects people back to, if it does not name itself in its answers',
+      'Finish a sign-in at the identity provider of one tenancy, if the provider does not name itself in its answers (RFC 9207)',
     codes: REFUSALS,
     params: z.object({ tenancy: uuidSchema }),
     refusal: asPage({ ...NOT_SIGNED_IN, next: '<a href="../sign-in">Sign in</a>' }),
@@ -106,7 +106,8 @@ function firstLookRoute({ firstLook }: SignInDeps): Route {
     method: 'GET',
     path: FIRST_LOOK_PATH,
     operationId: 'Console_FirstLook',
-    summary: 'Sign the first Owner in, once, on the machine of the service, with the link that its start prints',
+    summary:
+      'Sign the first Owner in, once, with the link that the service prints at its start; only on the machine of the service',
     codes: [400, 403, 404],
     query: z.object({ token: z.string().max(128) }),
     refusal: asPage(NO_FIRST_LOOK),
@@ -201,7 +202,7 @@ function askForTenancy(unknown = '', returnTo?: string): Pick<Reply, 'bytes' | '
   return pageReply('Sign in', [
     ...(unknown
       ? [
-          '<p>No tenancy with this domain or id has an identity provider. An Owner sets one; for a first look, the operator starts the service again and opens the link that it prints.</p>',
+          '<p>No tenancy with this domain or id has an identity provider. An Owner sets one. To look around before that, the operator restarts the service and opens the link that it prints.</p>',
         ]
       : []),
     `<form method="get" action="sign-in">${kept}`,

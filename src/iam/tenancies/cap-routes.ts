@@ -13,7 +13,7 @@ export function capRoutes(deps: { database: Database; quotas: Quotas }): Route[]
       method: 'GET',
       path: '/archivist/v1/caps',
       operationId: 'Caps_GetCaps',
-      summary: 'How much the tenancy may still add',
+      summary: 'Get how much the tenancy may still add',
       access: 'token',
       extension: true,
       success: 200,

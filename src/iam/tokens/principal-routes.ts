@@ -18,7 +18,7 @@ export function principalRoutes(): Route[] {
       method: 'GET',
       path: '/archivist/iam/v1/principal',
       operationId: 'Principal_Get',
-      summary: 'How the service identifies the caller',
+      summary: 'Get the identity by which the service knows the caller',
       access: 'token',
       extension: true,
       success: 200,

@@ -58,7 +58,7 @@ function discoveryRoute({ publicUrl }: IssueTokenDeps, path: string, operationId
     method: 'GET',
     path,
     operationId,
-    summary: 'Discovery document of the issuer of access tokens',
+    summary: 'Get the discovery document of the issuer of access tokens',
     access: 'public',
     extension: true,
     success: 200,

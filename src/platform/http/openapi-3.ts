@@ -39,7 +39,8 @@ const REQUEST_HEADERS: Readonly<Record<RequestHeader, Json>> = {
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   prefer: {
-    description: '`respond-async`: respond at once; `wait=<seconds>`: wait that long for the receipt (RFC 7240)',
+    description:
+      '`respond-async`: respond at once; `wait=<seconds>`: wait at most that long for the receipt (RFC 7240)',
     schema: { type: 'string' },
   },
 };
@@ -166,7 +167,7 @@ const MASK_PARAMETER: Json = {
   in: 'query',
   required: false,
   description:
-    'Members to change, separated by commas; one that the body lacks is emptied. Without it, all members of the body',
+    'Members to change, separated by commas; a listed member that the body lacks is emptied. Default: all members of the body',
   schema: { type: 'string' },
 };
 

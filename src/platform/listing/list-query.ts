@@ -39,7 +39,7 @@ const ALTERNATIVES = {
   any: z.unknown().optional().meta({
     type: 'string',
     description:
-      'A filter such as `name=value`. If it is repeated, an entry has to meet one of these filters. `any.2` and other names make further groups.',
+      'A filter such as `name=value`. If it is repeated, an entry must match at least one of them. `any.2` and other names make further groups, which must match too.',
   }),
 };
 
