@@ -1,7 +1,7 @@
 import type { LogRef } from '../ledger/log.js';
 import type { Deployment } from './deployment.js';
 
-/** What a log is for; the last one exists only if its profile is enabled. */
+/** The purpose of a log. The last one exists only if its profile is enabled. */
 export type LogKind =
   | 'tenancy'
   | 'public events'
@@ -10,7 +10,7 @@ export type LogKind =
   | 'key manifests'
   | 'payload hashes';
 
-/** Tells what a log of the deployment is for. */
+/** Returns the purpose of a log of the deployment. */
 export function logKind(deployment: Deployment, { tenantId, logId }: LogRef): LogKind {
   if (logId === deployment.publicStatementLog) return 'public statements';
   if (logId === deployment.privateStatementLog) return 'private statements';

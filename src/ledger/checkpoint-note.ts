@@ -31,7 +31,8 @@ export interface PublishedState {
 const EMPTY_ROOT = sha256(new Uint8Array());
 
 /**
- * Undefined when there is no such statement log, or no such generation of it.
+ * Returns the newest published state of a statement log; undefined if there is no such log, or no such generation of
+ * it.
  * @param generation one that ended; default: the newest
  */
 export async function publishedState(tx: Tx, ref: LogRef, generation?: number): Promise<PublishedState | undefined> {

@@ -12,7 +12,7 @@ export interface WaitingEntry {
   readonly entryTenantId: string;
 }
 
-/** What a log needs to know of an entry to commit it. */
+/** The parts of an entry that a log needs to commit it. */
 export interface LeafEntry {
   readonly entryId: string;
   /**

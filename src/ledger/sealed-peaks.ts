@@ -34,7 +34,7 @@ async function verifySignedState(context: LedgerContext, log: LogState, seal: Se
 }
 
 /**
- * Reads the peaks of the last seal from the pages and checks that they are what was signed. A flipped bit is found
+ * Reads the peaks of the last seal from the pages and checks that they are the signed ones. A flipped bit is found
  * here, before new nodes are built on it.
  * @throws {LogInconsistent}
  */

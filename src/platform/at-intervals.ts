@@ -1,6 +1,6 @@
 /**
- * Runs `once` every so many milliseconds until it is closed, one run at a time, without keeping the process alive.
- * Closing waits for a run under way.
+ * Runs `once` at this interval in milliseconds until it is closed, one run at a time, without keeping the process
+ * alive. Closing waits for a run in progress.
  * @param once must not reject
  */
 export function atIntervals(everyMs: number, once: () => Promise<unknown>): { close(): Promise<void> } {

@@ -32,7 +32,8 @@ interface Waiting {
 }
 
 /**
- * Shares a limited good between callers and tenancies, so that none of them takes it all. Who finds no room waits in turn.
+ * Shares a limited resource between callers and tenancies, so that none of them can use all of it. A request that finds
+ * no room waits in turn.
  */
 export function createSharedRoom(limits: RoomLimits): SharedRoom {
   const held = countShares(limits);

@@ -5,8 +5,8 @@ import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
 import { STATEMENT_SIGNER } from './statement-signer.js';
 
 /**
- * So many authorities of one name may be trusted, as while one changes its keys. A chain says by its names who issued it:
- * each authority of that name costs a check of a signature.
+ * The most trusted authorities with one name. There may be several while an authority changes its keys. A chain names
+ * its issuer only by name, so each authority of that name costs a signature check.
  */
 export const MOST_OF_ONE_NAME = 16;
 

@@ -17,7 +17,7 @@ export interface IssuerKey {
   readonly thumbprint: Uint8Array;
 }
 
-/** The key is unusable or of a kind that is not allowed; the message says why, without the key. */
+/** The key is unusable, or of a kind that is not allowed. The message has the reason, without the key. */
 export class KeyUnusable extends Error {
   override readonly name = 'KeyUnusable';
 }

@@ -1,6 +1,6 @@
 import type { Config } from './config/config.js';
 
-/** What the base of a process uses of the configuration: where its data, keys and queues are, and who it is. */
+/** The settings that the base of a process uses: the places of its data, keys and queues, and its identity. */
 export type BaseSettings = Pick<
   Config,
   | 'bootstrap'
@@ -18,5 +18,5 @@ export type BaseSettings = Pick<
   | 'redisUrl'
 > & { readonly plugin: Pick<Config['plugin'], 'port'> };
 
-/** What the ledger uses of it, apart from its base. */
+/** The settings that the ledger uses beside those of the base. */
 export type LedgerSettings = Pick<Config, 'hashEnvelopeLabels' | 'publicUrl'>;

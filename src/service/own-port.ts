@@ -11,8 +11,9 @@ export function onPort<T>({ host, port }: Address, listening: Promise<T>): Promi
 }
 
 /**
- * Takes the service's port and gives it back. A first start asks before it makes anything: a deployment keeps the name of
- * its first port in its keys, and the next start, on another port, would have to warn of it.
+ * Checks that the service's port is free by opening and closing it. The first start checks before it creates anything,
+ * because a deployment keeps the URL with its first port in its keys, and a later start on another port would have to
+ * warn about it.
  * @throws {Error} naming the variable to change
  */
 export async function requireOwnPort(address: Address): Promise<void> {

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { type AssetChange, changeAssets } from '../assets/asset-store.js';
 import { endShares } from './end-shares.js';
 
-/** Applies what the events of a batch change on their assets, and ends the shares that end by it. */
+/** Applies the changes that the events of a batch make to their assets, and ends the shares that these changes end. */
 export async function applyChanges(
   tx: Tx,
   batch: Parameters<typeof endShares>[1],

@@ -28,7 +28,7 @@ export interface Draft extends Placed {
   readonly followers: Placed[];
 }
 
-/** What a submission would write; undefined, with the refusal among the outcomes, if it may not. */
+/** Returns what a submission would write; undefined, with the refusal among the outcomes, if it may not. */
 export function draftOf(
   { index, submission }: Placed,
   context: PlanContext,

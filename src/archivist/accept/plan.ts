@@ -45,7 +45,7 @@ export interface PlanContext extends BatchContext {
   statementAsset(ref: StatementAssetRef): EventPlace;
 }
 
-/** What is the same for every submission of a batch. */
+/** The values that are the same for every submission of a batch. */
 export interface BatchContext {
   readonly deployment: Deployment;
   readonly nowMs: number;

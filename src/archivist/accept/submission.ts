@@ -56,7 +56,10 @@ interface StatementToRegister {
   readonly keyResolution: Readonly<Record<string, string>>;
 }
 
-/** What was accepted: the new row, or the id of what an earlier request with the same key created. */
+/**
+ * The result of an accepted submission: the new row, or the id of the row that an earlier request with the same key
+ * created.
+ */
 export type Accepted =
   | { readonly kind: 'asset'; readonly asset: Asset }
   | { readonly kind: 'asset_event'; readonly event: AssetEvent }

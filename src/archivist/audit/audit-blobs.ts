@@ -9,8 +9,8 @@ const PAGE = 100;
 const NOTHING = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Checks that each blob is there that an event attaches, with the hash that the event names, and that the object store has
- * the file of each blob. The bytes of the files are not read: they may be many gigabytes.
+ * Checks that each blob that an event attaches exists with the hash that the event names, and that the object store has
+ * the file of each blob. The bytes of the files are not read, because they may be many gigabytes.
  */
 export async function auditBlobs(audit: DeploymentAudit): Promise<void> {
   const { fault, objectStore } = audit;

@@ -29,7 +29,7 @@ import {
 
 const NAME = 'keys';
 
-/** What an auditor knows of the root key from outside the database. */
+/** What an auditor knows about the root key from outside the database. */
 export interface KnownRoot {
   /** Thumbprint of the root key, 32 bytes. */
   readonly thumbprint?: Uint8Array | undefined;

@@ -4,8 +4,9 @@ import { lastMigration, schemaParts } from './schema-audit-store.js';
 import { LAST_MIGRATION, SCHEMA_PARTS } from './schema-parts.js';
 
 /**
- * Compares what the database runs by itself (functions, triggers, rules, policies) with what the migrations make.
- * @throws {AuditStopped} if a newer version has migrated the database: only that version knows what its migrations make
+ * Compares the functions, triggers, rules and policies of the database, which it runs by itself, with those that the
+ * migrations create.
+ * @throws {AuditStopped} if a newer version has migrated the database: only that version knows what its migrations create
  */
 export async function auditSchema({ database, fault }: DeploymentAudit): Promise<void> {
   const [found, last = ''] = await database.inTransaction('system', async (tx) => [

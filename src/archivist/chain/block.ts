@@ -28,7 +28,7 @@ interface BlockContent {
   readonly extraData: Uint8Array;
 }
 
-/** A block as it is stored: its hash is the Keccak-256 of its header's bytes. */
+/** A stored block. Its hash is the Keccak-256 of its header's bytes. */
 export interface Block {
   readonly number: bigint;
   readonly hash: Uint8Array;

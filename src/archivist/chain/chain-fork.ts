@@ -36,7 +36,7 @@ interface ReadChainFork extends ChainFork {
 }
 
 /**
- * Reads what a block says about a fork; undefined if it says nothing: it is an ordinary block, or the first one.
+ * Reads the fork that a block states; undefined for an ordinary block and for the first one.
  * @throws {TypeError} if its extra data is not a signed fork
  */
 export function readChainFork({ number, header }: Pick<Block, 'number' | 'header'>): ReadChainFork | undefined {

@@ -51,7 +51,7 @@ const UNITS = [
   ['minute', 60_000],
 ] as const;
 
-/** A duration as a person says it, to the millisecond: `2 days 3 hours`, `1 minute 0.5 seconds`. */
+/** Returns a duration in words, to the millisecond: `2 days 3 hours`, `1 minute 0.5 seconds`. */
 export function durationText(ms: number): string {
   const parts: string[] = [];
   let rest = ms;

@@ -5,7 +5,7 @@ import { insertRows } from '../../platform/postgres/insert-rows.js';
 import { rowsById } from '../../platform/postgres/rows-by-id.js';
 import type { IdempotencyClaim } from './idempotency.js';
 
-/** What an earlier request with the same key created. */
+/** The row that an earlier request with the same key created. */
 export interface EarlierResult {
   readonly bodyHash: Uint8Array;
   readonly resource: string;

@@ -38,7 +38,7 @@ export interface LogOperatorDeps {
  */
 const OBJECTS_AT_FAULT = /^(published seal \d+ is not in the object store|the object store has another seal \d+ )/;
 
-/** What the operator sees of a log: its place and its state, nothing inside it. */
+/** The operator's view of a log: its place and its state, without its content. */
 export interface LogRecord {
   readonly identity: string;
   /** Its name in receipts and checkpoints, which a person types to fork it. */

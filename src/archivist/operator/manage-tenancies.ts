@@ -31,7 +31,7 @@ export interface OperatorDeps {
   readonly disabled: DisabledTenancies;
 }
 
-/** What the operator sees of a tenancy: its record, but nothing inside it. */
+/** The operator's view of a tenancy: its record, without its content. */
 export const tenancySchema = z.strictObject({
   identity: z.string(),
   display_name: z.string(),

@@ -95,7 +95,7 @@ export function takeDueDeliveries(
   );
 }
 
-/** Records how an attempt ended, unless the delivery was replayed meanwhile. */
+/** Records the result of an attempt, unless the delivery was replayed in the meantime. */
 export async function recordAttempt(
   tx: Tx,
   delivery: WebhookDelivery,

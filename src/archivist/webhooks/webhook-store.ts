@@ -30,7 +30,7 @@ export function findWebhook(tx: Tx, address: Address): Promise<Webhook | undefin
   return findRow(tx, WEBHOOK, KEY, address);
 }
 
-/** Deletes a webhook with its deliveries and returns what it was. */
+/** Deletes a webhook with its deliveries and returns the deleted webhook. */
 export function deleteWebhookRow(tx: Tx, address: Address): Promise<Webhook | undefined> {
   return deleteRow(tx, WEBHOOK, KEY, address);
 }

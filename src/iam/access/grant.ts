@@ -87,7 +87,7 @@ export function has(names: Names, name: string): boolean {
   return names === 'all' || names.has(name);
 }
 
-/** What is in one of these. */
+/** Returns the names that are in at least one of these. */
 export function union(all: readonly Names[]): Names {
   const found = new Set<string>();
   for (const names of all) {

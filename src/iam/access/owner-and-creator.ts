@@ -8,7 +8,7 @@ export function isOwner(principal: Principal): boolean {
   return principal.roles.includes(OWNER_ROLE);
 }
 
-/** Who made something, by token issuer and subject. */
+/** The creator of something, by token issuer and subject. */
 export interface Created {
   readonly creatorIssuer: string;
   readonly creatorSubject: string;

@@ -102,7 +102,7 @@ export async function findValidities(
   );
 }
 
-/** Changes the given fields and returns the application as it is afterwards. */
+/** Changes the given fields and returns the changed application. */
 export function updateApplication(
   tx: Tx,
   address: ApplicationAddress,
@@ -120,7 +120,7 @@ export async function deleteCredentials(tx: Tx, address: ApplicationAddress): Pr
   await deleteRows(tx, CREDENTIAL, KEY, address);
 }
 
-/** Deletes an application with its secrets and returns what it was. */
+/** Deletes an application with its secrets and returns the deleted application. */
 export function deleteApplicationRow(tx: Tx, address: ApplicationAddress): Promise<Application | undefined> {
   return deleteRow(tx, APPLICATION, KEY, address);
 }

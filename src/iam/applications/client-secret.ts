@@ -6,7 +6,7 @@ export function newClientSecret(randomBytes: (count: number) => Uint8Array): str
   return toHex(randomBytes(32));
 }
 
-/** What is stored of a secret: HMAC-SHA-256 under the pepper, bound to the client it belongs to. */
+/** Returns what is stored of a secret: HMAC-SHA-256 under the pepper, bound to the client that it belongs to. */
 export function hashClientSecret(pepper: Uint8Array, clientId: string, secret: string): Uint8Array {
   return createHmac('sha256', pepper).update(clientId).update('\0').update(secret).digest();
 }

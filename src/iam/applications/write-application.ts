@@ -51,7 +51,7 @@ export function registerApplication(
   });
 }
 
-/** Changes what the body names. @throws {ApiError} forbidden, not_found, conflict */
+/** Changes the fields that the body names. @throws {ApiError} forbidden, not_found, conflict */
 export function changeApplication(
   deps: ApplicationDeps,
   principal: Principal,

@@ -3,7 +3,8 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { hasOwner, lockOwners } from './owner-store.js';
 
 /**
- * After a change that can take the last Owner from a tenancy: no other such change is then under way.
+ * Checks that the tenancy still has an Owner after a change that can remove the last one. No other such change runs at
+ * the same time.
  * @throws {ApiError} conflict if no Owner is left who can act
  */
 export async function requireOwner(tx: Tx, tenantId: string): Promise<void> {

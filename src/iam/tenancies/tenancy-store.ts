@@ -45,7 +45,7 @@ export function findTenancy(tx: Tx, tenantId: string): Promise<Tenancy | undefin
   return findRow(tx, TENANCY, ['tenantId'], { tenantId });
 }
 
-/** Renames the tenancy and returns it as it is afterwards. */
+/** Renames the tenancy and returns the changed tenancy. */
 export function renameTenancy(tx: Tx, tenantId: string, displayName: string): Promise<Tenancy | undefined> {
   return changeRow(tx, TENANCY, ['tenantId'], ['displayName'], { tenantId, displayName });
 }

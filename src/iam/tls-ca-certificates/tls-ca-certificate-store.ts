@@ -27,7 +27,7 @@ export function findTlsCaCertificate(tx: Tx, address: Address): Promise<TlsCaCer
   return findRow(tx, CERTIFICATE, KEY, address);
 }
 
-/** Changes the given fields and returns the certificate as it is afterwards. */
+/** Changes the given fields and returns the changed certificate. */
 export function updateTlsCaCertificate(
   tx: Tx,
   address: Address,
@@ -36,7 +36,7 @@ export function updateTlsCaCertificate(
   return changeRow(tx, CERTIFICATE, KEY, ['displayName', 'pem', 'subjectHash'], { ...change, ...address });
 }
 
-/** Deletes a certificate and returns what it was. */
+/** Deletes a certificate and returns the deleted certificate. */
 export function deleteTlsCaCertificateRow(tx: Tx, address: Address): Promise<TlsCaCertificate | undefined> {
   return deleteRow(tx, CERTIFICATE, KEY, address);
 }

@@ -53,7 +53,7 @@ export function createTlsCaCertificate(
   });
 }
 
-/** Changes what the body names. @throws {ApiError} forbidden, bad_request naming the field, not_found */
+/** Changes the fields that the body names. @throws {ApiError} forbidden, bad_request naming the field, not_found */
 export function changeTlsCaCertificate(
   deps: TlsCaCertificateDeps,
   principal: Principal,

@@ -3,7 +3,7 @@ import type { LogRef, LogState } from '../log.js';
 import type { AuditFrontier } from './audit-frontier.js';
 import type { DeriveRange } from './derive-range.js';
 
-/** What an audit reads and trusts; an audit signs and changes nothing. */
+/** The data that an audit reads and the keys that it trusts. An audit signs and changes nothing. */
 export type AuditContext = Pick<
   LedgerContext,
   'database' | 'objectStore' | 'verifySignature' | 'leafSource' | 'statementSource'

@@ -17,7 +17,7 @@ export interface Witness {
   readonly url: string;
 }
 
-/** A witness that did not cosign; the message says why and quotes at most a status. */
+/** A witness did not cosign. The message has the reason, and quotes at most a status. */
 export class WitnessRefused extends Error {
   override readonly name = 'WitnessRefused';
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { networkOf } from './network-address.js';
 import { type Connection, type ConnectionLimits, openConnections } from './open-connections.js';
 
-/** What a listener has unless it is told otherwise. */
+/** The limits of a listener that sets no others. */
 export const USUAL_LIMITS: ConnectionLimits = { total: 4096, perAddress: 1024 };
 
 /**

@@ -11,7 +11,7 @@ const A_DAY = '86400';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Lets a page of any origin read a refusal of what is public. */
+/** Headers that let a page of any origin read the refusal of a public resource. */
 export const OPEN_HEADERS: Headers = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
 
 /** The answer to a preflight request (Fetch standard, CORS protocol); no headers if the origin is not allowed. */

@@ -1,6 +1,6 @@
 import type { Reply } from './route.js';
 
-/** What a caller may download in a time. */
+/** The bytes that a caller may download in a period. */
 export interface DownloadBudget {
   /** Spends what a download costs at least. @throws {ApiError} rate_limited when the caller had spent its budget before */
   begin(caller: string, leastCost: number): Promise<void>;

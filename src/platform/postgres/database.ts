@@ -24,9 +24,9 @@ export interface Decided<T> {
 }
 
 /**
- * What a transaction may read and change: every tenancy, or the named ones. Rows of other tenancies are invisible to
- * its queries. `system reading`, and a scope that may change no tenancy, is a READ ONLY transaction, whose result is there
- * before its end is confirmed.
+ * The tenancies that a transaction may read and change: all, or the named ones. Rows of other tenancies are invisible
+ * to its queries. `system reading`, and a scope that may change no tenancy, is a READ ONLY transaction; its result is
+ * returned before its end is confirmed.
  */
 export type Scope =
   | 'system'

@@ -7,9 +7,9 @@ type Members<Row, Member extends keyof Row> = { readonly [M in Member]: NonNulla
 type Change<Row> = { readonly [Member in keyof Row]?: NonNullable<Row[Member]> | undefined };
 
 /**
- * The row in which these members have the values that they have in `wanted`; undefined if there is none.
- * @param key members that one row at most has in common
- * @param rest what follows in the statement: FOR UPDATE
+ * Returns the row in which these members have the values that they have in `wanted`; undefined if there is no such row.
+ * @param key members whose values at most one row has
+ * @param rest the end of the statement: FOR UPDATE
  */
 export async function findRow<T extends Table, Row extends object, Key extends keyof Row & string>(
   tx: Tx,
@@ -38,7 +38,9 @@ export function deleteRows<T extends Table, Row extends object, Key extends keyo
   );
 }
 
-/** Deletes a row as above and resolves with what it was; undefined if there was none. */
+/**
+ * Deletes the row in which these members have these values, and resolves with it; undefined if there is no such row.
+ */
 export async function deleteRow<T extends Table, Row extends object, Key extends keyof Row & string>(
   tx: Tx,
   from: Columns<T, Row>,
@@ -81,7 +83,7 @@ export function updateRows<
   ]);
 }
 
-/** Changes members of one row and resolves with the row as it is afterwards; undefined if there is none. */
+/** Changes members of one row and resolves with the changed row; undefined if there is no such row. */
 export async function changeRow<
   T extends Table,
   Row extends object,

@@ -26,7 +26,9 @@ interface EngineOptions {
   readonly buffers?: `${number}MB`;
 }
 
-/** Serves one engine to who holds the other end of the port (`start-engine.ts`), until that asks it to close. */
+/**
+ * Serves one engine to the holder of the other end of the port (`start-engine.ts`), until that end asks to close it.
+ */
 export function serveEngine(port: MessagePort, { sync, buffers = '64MB' }: EngineOptions = {}): void {
   let engine: PGlite | undefined;
 

@@ -44,7 +44,10 @@ const STANDARD = `set_config('datestyle', 'ISO, MDY', false),
             set_config('default_transaction_isolation', 'read committed', false),
             set_config('row_security', 'on', false)`;
 
-/** Gives a connection the settings that our statements expect, whatever its role, its database or the server has. */
+/**
+ * Gives a connection the settings that our statements expect, regardless of those of its role, its database or the
+ * server.
+ */
 export async function enterStandardSession(connection: Queryable): Promise<void> {
   await connection.query(`SELECT ${STANDARD}`);
 }

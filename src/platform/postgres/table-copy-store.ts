@@ -102,7 +102,7 @@ export async function* tableRows(
   await client.query('CLOSE copied');
 }
 
-/** Inserts rows whose values stand in the order of the table's columns. */
+/** Inserts rows whose values are in the order of the table's columns. */
 export async function insertTableRows(
   client: OwnerClient,
   table: CopiedTable,
@@ -197,7 +197,7 @@ export async function endRestoring(tx: Tx): Promise<void> {
   await tx.execute('COMMENT ON SCHEMA archivist IS NULL');
 }
 
-/** Marks a database whose deployment goes on in another one: no service starts on it any more. */
+/** Marks a database as moved: its deployment continues in another one, and no service starts on this one any more. */
 export async function markMoved(client: OwnerClient, move: string): Promise<void> {
   await mark(client, MOVED, move);
 }

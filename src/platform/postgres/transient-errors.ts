@@ -19,7 +19,7 @@ const NOT_SENT = /^Client has encountered a connection error and is not queryabl
 const TOO_LATE = /^(timeout exceeded when trying to connect|Query read timeout)/;
 
 /**
- * The connection leads to a server that only reads: after a fail-over, to what was the primary before. Another connection may
+ * The connection leads to a server that only reads. After a failover this is the former primary; another connection may
  * lead to the new one.
  */
 export class DatabaseReadOnly extends Error {
