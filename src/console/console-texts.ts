@@ -120,7 +120,7 @@ export const CONSOLE_TEXTS = {
   saveTable: (count: number) => (count === 1 ? 'Save as CSV (1 row)' : `Save as CSV (${countText(count)} rows)`),
   compliance: {
     title: 'Compliance',
-    introduction: 'What your policies ask for, what is outstanding, and since when.',
+    introduction: 'What your policies require, what is outstanding, and since when.',
     policies: 'Policies',
     noPolicies: 'There are no compliance policies yet. Owners create them with the API.',
     all: 'All policies',
@@ -151,8 +151,8 @@ export const CONSOLE_TEXTS = {
     overTimeHelp:
       'How many assets were outstanding under at least one policy at the end of each step, from the events accepted until then.',
     leftOut:
-      'Policies about attributes are not counted here: their verdict is about the attributes of now, and has no history.',
-    noHistory: 'A policy about attributes has no history here: its verdict is about the attributes of now.',
+      'Policies about attributes are not counted here: their verdict is about the current attributes, and has no history.',
+    noHistory: 'A policy about attributes has no history here: its verdict is about the current attributes.',
     step: 'Step',
     steps: { day: '14 days', week: '12 weeks', month: '12 months' },
     until: 'Until',
@@ -169,7 +169,7 @@ export const CONSOLE_TEXTS = {
     further: 'Look further back',
     ofAsset: 'Compliance',
     ofService: 'This is the verdict of the service. The check of the evidence does not cover it.',
-    ofAssetThen: 'Compliance then, under the policies of now',
+    ofAssetThen: 'Compliance then, under the current policies',
     isCompliant: 'Compliant with every policy that applies',
     isOutstanding: 'Not compliant',
     noneApplies: 'No compliance policy applies to this asset.',

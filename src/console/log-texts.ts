@@ -40,7 +40,7 @@ export const LOG_TEXTS = {
   note: 'The checkpoint as it is signed',
   isPrivate: 'Its entries are shown only to people who may read their events.',
   entry: (size: bigint) => `Entry, from 0 to ${size - 1n}`,
-  noEntry: (size: bigint) => `Give a number from 0 to ${size - 1n}.`,
+  noEntry: (size: bigint) => `Enter a number from 0 to ${size - 1n}.`,
   show: 'Show',
   kind: 'Kind',
   entryIssuer: 'Names as issuer',

@@ -102,7 +102,7 @@ describe.skipIf(!chromiumPath)('the page of the statement logs', { timeout: 120_
       expect(open.page.url()).toMatch(/#[0-9a-f-]+\/0$/);
       await open.page.reload();
       await logIn(open, 'Public statements').getByText('The log holds this entry').waitFor();
-      await (await show(open, '99999')).getByText('Give a number from 0 to').waitFor();
+      await (await show(open, '99999')).getByText('Enter a number from 0 to').waitFor();
     }));
 
   it('says at the next visit how the log has grown, and that it contains its older state', () =>
