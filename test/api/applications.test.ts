@@ -144,10 +144,10 @@ describe('an application', () => {
   it.each([
     ['display_name: must not be empty', { display_name: '' }],
     ['display_name: must have at most 1024 characters', { display_name: 'x'.repeat(1025) }],
-    ['display_name: must be of type string', { display_name: 7 }],
+    ['display_name: must be a string', { display_name: 7 }],
     ['roles.0: must be one of ROLE_UNSPECIFIED, OWNER', { roles: ['ROOT'] }],
     ['custom_claims.groups: is a reserved claim; choose another name', { custom_claims: { groups: 'x' } }],
-    ['roles', { roles: 'OWNER' }],
+    ['roles: must be a JSON array', { roles: 'OWNER' }],
     ['custom_claims', { custom_claims: { a: 1 } }],
     ['custom_claims', { custom_claims: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`c${n}`, ''])) }],
     ['custom_claims', { custom_claims: claimsOf('x', 4097) }],

@@ -52,17 +52,24 @@ export function schemaRefusal(
   return new ApiError(code, `${issue?.path.join('.') || whole}: ${issue ? complaint(issue) : 'is invalid'}`);
 }
 
-/** A record and an object are one to who writes JSON. */
-function typeName(expected: string): string {
-  return expected === 'record' || expected === 'object' ? 'a JSON object' : `of type ${expected}`;
-}
+/** The validator's types, as people who write JSON call them. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  record: 'a JSON object',
+  object: 'a JSON object',
+  array: 'a JSON array',
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+};
 
 /** What to change; the schema's own message if it has one. */
 function complaint(issue: ZodIssue): string {
   if (!SCHEMA_TEXT.test(issue.message)) return issue.message;
   switch (issue.code) {
     case 'invalid_type':
-      return issue.message.endsWith('received undefined') ? 'is missing' : `must be ${typeName(issue.expected)}`;
+      return issue.message.endsWith('received undefined')
+        ? 'is missing'
+        : `must be ${TYPE_NAMES[issue.expected] ?? `of type ${issue.expected}`}`;
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'too_big':

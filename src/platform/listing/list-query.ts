@@ -120,7 +120,7 @@ function readFilters(query: Readonly<Record<string, unknown>>): Filters {
 
 function readPageSize(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
-  if (!/^\d{1,10}$/.test(text)) throw new ApiError('bad_request', 'page_size: must be a number of results');
+  if (!/^\d{1,10}$/.test(text)) throw new ApiError('bad_request', 'page_size: must be a whole number of entries');
   return Math.min(Number(text) || DEFAULT_PAGE_SIZE, RESULT_LIMIT);
 }
 

@@ -6,7 +6,7 @@ import type { Reply } from '../http/route.js';
 export const wholeListQuery = z.object({
   page_size: z
     .string()
-    .refine((text) => /^\d{0,10}$/.test(text), 'must be a number of results')
+    .refine((text) => /^\d{0,10}$/.test(text), 'must be a whole number of entries')
     .optional()
     .meta({ type: 'integer' }),
   page_token: z.string().max(0, 'must be empty: this list has one page').optional(),
