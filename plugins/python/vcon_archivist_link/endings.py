@@ -169,7 +169,7 @@ def _look(options, not_asked, taken):
         return client.eval(POSTPONE, 2, look, tries_key, member, lease, int(waits[int(tries)] * 1000))
     if not operation.startswith("vcon_"):
         if operation == "unanswered":
-            logger.error("whether vCon %s has ended is not known: %s", vcon_uuid, answers)
+            logger.error("it is unknown whether vCon %s has ended: no end is recorded: %s", vcon_uuid, answers)
         return finish(operation)
     fields = {
         "version": "1",
@@ -229,9 +229,9 @@ def run(stopped=lambda: False):
             if look_once():
                 continue
         except OptionError as error:
-            say_once(logging.ERROR, f"the ends of vCons are not looked for: {error}")
+            say_once(logging.ERROR, f"ended vCons are not checked: {error}")
         except Exception:
-            logger.exception("the ends of vCons are not looked for at the moment")
+            logger.exception("the check for ended vCons failed; it is retried")
         time.sleep(IDLE_SECONDS)
 
 

@@ -185,4 +185,4 @@ def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
             _trace(chain, vcon_uuid, links, link_index, opts)
     except Exception:
         _forget(chain, vcon_uuid)
-        logger.exception("tracer %s does not know whether a link changed the vCon", tracer_name)
+        logger.exception("tracer %s could not compare the vCon: its change is not recorded", tracer_name)

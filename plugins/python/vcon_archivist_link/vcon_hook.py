@@ -17,4 +17,4 @@ def on_vcon_deleted(vcon_id):
     try:
         request(DELETED, str(vcon_id))
     except Exception:
-        logger.exception("the deletion of vCon %s is not looked at", vcon_id)
+        logger.exception("the deletion of vCon %s could not be queued for a check: it is not recorded", vcon_id)
