@@ -21,7 +21,7 @@ import type { EvidenceFile } from './evidence-file.js';
 import type { GivenEntry } from './receipt-evidence.js';
 
 /** A statement that was given without anything attached to it. */
-type GivenStatement = GivenEntry & {
+export type GivenStatement = GivenEntry & {
   readonly bytes: Uint8Array;
   /** Labels of its unprotected headers, which no signature covers. */
   readonly headers: readonly string[];

@@ -1,13 +1,10 @@
 import { nothingWitnessed } from '../bundle/bundled-witness.js';
 import { toHex } from '../bytes.js';
-import { readTransparentStatement } from '../statement/transparent-statement.js';
-import type { Claim, Proof } from '../verify/claim.js';
-import { provenEvent } from '../verify/event-facts.js';
+import type { Claim } from '../verify/claim.js';
 import { documentFindings, isAttachment } from '../verify/match-document.js';
 import { historyFindings } from '../verify/one-history.js';
 import { ofOneOperation } from '../verify/one-operation.js';
 import {
-  checked,
   createVerdict,
   type Findings,
   notCovered,
@@ -18,6 +15,7 @@ import {
 import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
 import { besideLogs } from './beside-logs.js';
 import { bundleVerdict, eventsOfBundle } from './bundle-evidence.js';
+import { type CarriedEntry, carriedEntries, carriedFindings, provenEntries } from './carried-entry.js';
 import { compareEvents, type StatedEvent } from './event-agreement.js';
 import type { EvidenceFile } from './evidence-file.js';
 import { type EvidenceKind, kindName } from './evidence-kind.js';
@@ -26,7 +24,7 @@ import type { GivenTrust } from './given-trust.js';
 import { checkLogFiles, checkReplica, type Progress } from './log-evidence.js';
 import { withNamedDocuments } from './named-documents.js';
 import { type GivenEntry, matchReceipts } from './receipt-evidence.js';
-import { readGivenStatements, statementVerdict } from './statement-evidence.js';
+import { type GivenStatement, readGivenStatements, statementVerdict } from './statement-evidence.js';
 import { UsageError } from './usage-error.js';
 
 /** The verdict, and the kind that each given file was read as. */
@@ -78,53 +76,84 @@ export function requireEvidence(files: readonly EvidenceFile[]): readonly TakenF
   );
 }
 
-async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, progress: Progress): Promise<Verdict> {
-  const of = (...kinds: EvidenceKind[]) => files.filter(({ kind }) => kinds.includes(kind));
+/** The files of these kinds, in the order in which they were given. */
+type FilesOf = (...kinds: EvidenceKind[]) => readonly EvidenceFile[];
+
+/** What was given by itself or carries a part by itself. Each piece gathers what the other files prove of it. */
+interface Pieces {
+  readonly events: readonly GivenEvent[];
+  readonly statements: readonly GivenStatement[];
+  readonly carried: readonly CarriedEntry[];
+  readonly unread: readonly Partial<Findings>[];
+}
+
+async function readPieces(of: FilesOf): Promise<Pieces> {
   const { events, unread } = await readGivenEvents(of('event', 'event_list'));
   const plain = await readGivenStatements(of('statement'));
   const carried = await carriedEntries(of('transparent_statement'));
-  const found: Partial<Findings>[] = [...unread, ...plain.unread];
-  const open = [...events, ...carried.flatMap(({ loose }) => loose ?? [])];
-  const logged = createVerdict(await logsOf(of('folder'), of('massif'), of('seal'), open, trust, progress));
-  const receipts: Partial<Findings>[] = [];
-  if (of('receipt').length > 0) {
-    const keys = { ...trust, logKeys: await trust.logKeys() };
-    const stated = carried.flatMap(({ stated }) => stated ?? []);
-    receipts.push(
-      ...(await matchReceipts(of('receipt'), [...plain.statements, ...carried], [...events, ...stated], keys)),
-    );
-  }
+  return { events, statements: plain.statements, carried, unread: [...unread, ...plain.unread] };
+}
+
+async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, progress: Progress): Promise<Verdict> {
+  const of: FilesOf = (...kinds) => files.filter(({ kind }) => kinds.includes(kind));
+  const pieces = await readPieces(of);
+  const { carried } = pieces;
+  // First what proves pieces of other files.
+  const logged = createVerdict(await logFindings(of, pieces, trust, progress));
+  const receipts = await receiptFindings(of('receipt'), pieces, trust);
+  const found = [...pieces.unread];
   for (const file of of('transparent_statement')) found.push(await transparentVerdict(file, carried, trust));
   found.push(logged, ...receipts);
-  found.push(...unjoined(carried, found).map(carriedClaim), ...carried.map(carriedEvent));
+  found.push(...carriedFindings(carried, found));
   const bundles: Verdict[] = [];
   for (const file of of('bundle')) bundles.push(await bundleVerdict(file, trust));
   const { claims } = createVerdict(found, bundles);
-  // Without issuer keys, a receipt still proves that the statement is in a log, but not who signed it.
-  const checksIssuers = plain.statements.length > 0 && (trust.hasIssuers || of('receipt').length === 0);
-  const issuers = checksIssuers ? await trust.issuers() : undefined;
-  const spoken = new Set(spokenEntries(carried, claims));
-  for (const statement of plain.statements) {
-    const verdict = await statementVerdict(statement, claims, issuers);
-    if (verdict.claims.some(({ kind }) => kind === 'statement')) spoken.add(toHex(statement.entry));
-    found.push(verdict);
-  }
-  for (const { loose } of carried) if (loose) found.push(...otherLeavesOf(loose, claims));
-  found.push(...(await agreementFindings(events, plain.statements, carried, of('bundle'))));
-  for (const event of events)
-    found.push(await eventVerdict(event, claims, (entry) => spoken.has(toHex(entry)), trust.issuer));
-  for (const { path } of of('key_manifest'))
-    found.push(
-      notCovered(
-        path,
-        'explanation',
-        'a list of keys, used only with the fingerprint of the root key, which checks it',
-      ),
-    );
-  const checkedAlone = createVerdict(bundles, unwitnessed(createVerdict(found), trust));
+  const own = await pieceFindings(of, pieces, claims, trust);
+  const unbundled = createVerdict(found, own, of('key_manifest').map(unusedManifest));
+  const checkedAlone = createVerdict(bundles, unwitnessed(unbundled, trust));
   const verdict = createVerdict(checkedAlone, await historyFindings(checkedAlone.claims));
   const named = of('document').flatMap(namedDocument);
   return withDocuments(createVerdict(verdict, ...keyFindings(verdict, files), ...named), of('document'), trust);
+}
+
+/** Checks the statements and events that were given by themselves, with what the claims and the other files prove of them. */
+async function pieceFindings(
+  of: FilesOf,
+  { events, statements, carried }: Pieces,
+  claims: readonly Claim[],
+  trust: GivenTrust,
+): Promise<Partial<Findings>[]> {
+  // Without issuer keys, a receipt still proves that the statement is in a log, but not who signed it.
+  const checksIssuers = statements.length > 0 && (trust.hasIssuers || of('receipt').length === 0);
+  const issuers = checksIssuers ? await trust.issuers() : undefined;
+  const found: Partial<Findings>[] = [];
+  const proven = new Set(provenEntries(carried, claims));
+  for (const statement of statements) {
+    const verdict = await statementVerdict(statement, claims, issuers);
+    if (verdict.claims.some(({ kind }) => kind === 'statement')) proven.add(toHex(statement.entry));
+    found.push(verdict);
+  }
+  for (const { loose } of carried) if (loose) found.push(...otherLeavesOf(loose, claims));
+  found.push(...(await agreementFindings(events, statements, carried, of('bundle'))));
+  for (const event of events)
+    found.push(await eventVerdict(event, claims, (entry) => proven.has(toHex(entry)), trust.issuer));
+  return found;
+}
+
+async function receiptFindings(
+  receipts: readonly EvidenceFile[],
+  { events, statements, carried }: Pieces,
+  trust: GivenTrust,
+): Promise<readonly Partial<Findings>[]> {
+  if (receipts.length === 0) return [];
+  const stated = carried.flatMap((each) => each.stated ?? []);
+  const keys = { ...trust, logKeys: await trust.logKeys() };
+  return matchReceipts(receipts, [...statements, ...carried], [...events, ...stated], keys);
+}
+
+function unusedManifest({ path }: EvidenceFile): Partial<Findings> {
+  const why = 'a list of keys, used only with the fingerprint of the root key, which checks it';
+  return notCovered(path, 'explanation', why);
 }
 
 /** It may state things itself, which nobody must take for checked. */
@@ -173,27 +202,6 @@ async function transparentVerdict(
   return ofOneOperation(verdict, path);
 }
 
-/** The statement inside a transparent statement, to which a separate receipt may belong, and the event beside it. */
-interface CarriedEntry extends GivenEntry {
-  readonly file: string;
-  readonly stated?: GivenEvent | undefined;
-  /** The same event, if no receipt for it is in the statement. */
-  readonly loose?: GivenEvent | undefined;
-}
-
-async function carriedEntries(files: readonly EvidenceFile[]): Promise<CarriedEntry[]> {
-  const entries: CarriedEntry[] = [];
-  for (const { path, bytes } of files) {
-    const { proven } = await checked(path, () => readTransparentStatement(bytes));
-    if (!proven) continue;
-    const { entry, event, eventJson: json, mmrReceipt } = proven;
-    const stated = event && json && { piece: `${path}/event`, event, json, proofs: [], otherLeaves: [], refusals: [] };
-    const loose = mmrReceipt ? undefined : stated;
-    entries.push({ file: path, piece: `${path}/statement`, entry, proofs: [], stated, loose });
-  }
-  return entries;
-}
-
 /** Compares each event with all other pieces that state it, and returns what refuses events of other pieces than files. */
 async function agreementFindings(
   given: readonly GivenEvent[],
@@ -208,51 +216,23 @@ async function agreementFindings(
   return others.flatMap(({ refusals }) => refusals);
 }
 
-/** Of transparent statements, those whose statement is proven. */
-function spokenEntries(carried: readonly GivenEntry[], claims: readonly Claim[]): string[] {
-  const proven = new Set(claims.filter(({ kind }) => kind === 'statement').map(({ piece }) => piece));
-  return carried.filter(({ piece }) => proven.has(piece)).map(({ entry }) => toHex(entry));
-}
-
-/** Those whose single receipts no claim about their statement shows. */
-function unjoined(carried: readonly CarriedEntry[], found: readonly Partial<Findings>[]): CarriedEntry[] {
-  const shown = new Map<string, Set<Proof>>();
-  for (const { piece, by } of found.flatMap(({ claims = [] }) => claims)) {
-    const proofs = shown.get(piece) ?? new Set();
-    for (const proof of by) proofs.add(proof);
-    shown.set(piece, proofs);
-  }
-  return carried.filter(({ piece, proofs }) => !proofs.every((proof) => shown.get(piece)?.has(proof)));
-}
-
-function carriedClaim({ piece, proofs }: GivenEntry): Partial<Findings> {
-  return proofs.length === 0 ? {} : { claims: [{ kind: 'entry', piece, facts: {}, by: proofs }] };
-}
-
-/** What single receipts prove of an event that has a receipt of its own beside it. */
-function carriedEvent({ file, stated, loose }: CarriedEntry): Partial<Findings> {
-  if (!stated || loose || stated.proofs.length === 0) return {};
-  return verdictWithin(file, createVerdict(provenEvent(stated.event, stated.proofs)));
-}
-
-async function logsOf(
-  folders: readonly EvidenceFile[],
-  massifs: readonly EvidenceFile[],
-  seals: readonly EvidenceFile[],
-  events: readonly GivenEvent[],
+async function logFindings(
+  of: FilesOf,
+  { events, carried }: Pieces,
   trust: GivenTrust,
   progress: Progress,
 ): Promise<Partial<Findings>[]> {
-  if (folders.length + massifs.length + seals.length === 0) return [];
+  if (of('folder', 'massif', 'seal').length === 0) return [];
+  const open = [...events, ...carried.flatMap(({ loose }) => loose ?? [])];
   const { verifySignature, tenancyLog: log } = trust;
   const keys = { logKeys: await trust.logKeys(), log, verifySignature };
   const found: Partial<Findings>[] = [];
-  for (const { path, folder } of folders) {
+  for (const { path, folder } of of('folder')) {
     const { logs, others } = await folder!.replica();
-    for (const log of logs) found.push(await checkReplica(log, events, keys, progress));
+    for (const each of logs) found.push(await checkReplica(each, open, keys, progress));
     found.push(...besideLogs(path, others));
   }
-  if (massifs.length + seals.length > 0) found.push(await checkLogFiles(massifs, seals, events, keys));
+  if (of('massif', 'seal').length > 0) found.push(await checkLogFiles(of('massif'), of('seal'), open, keys));
   return found;
 }
 
