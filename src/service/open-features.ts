@@ -111,7 +111,7 @@ export async function openFeatures(
   open(await openPayloadHash({ ...base, scitt }, config.payloadHash));
 
   const { keys, disabled } = identity;
-  open(openOperator({ ...base, ...keys, disabled, copyFolder: embeddedCopyFolder(config.dataDir) }));
+  open(openOperator({ ...base, ...keys, disabled }, embeddedCopyFolder(config.dataDir)));
   open(openScheduledAudit(base, config));
   open(openObjectSweep(base));
   return features;

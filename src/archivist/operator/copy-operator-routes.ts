@@ -4,7 +4,7 @@ import { ApiError } from '../../platform/errors.js';
 import { type Route, route } from '../../platform/http/route.js';
 import type { Database } from '../../platform/postgres/database.js';
 
-export interface CopyOperatorDeps {
+interface CopyOperatorDeps {
   readonly database: Database;
   /** Where a copy of the embedded database is put, on the disk of the database. */
   readonly copyFolder: string;
