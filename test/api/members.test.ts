@@ -210,15 +210,43 @@ describe('the members', () => {
     expect([await status(token), await session()]).toEqual([200, 401]);
   });
 
-  it('always keep an Owner, whoever deactivates whom at the same time', async () => {
-    for (const round of [1, 2, 3]) {
+  it('are deleted with name, address and subject, and come back only by an invite, as somebody new', async () => {
+    const { identity, browser } = await rig.join('lydia');
+    const { identity: julian } = await rig.join('julian', ['OWNER']);
+    const [lydia, asJulian] = [bearer(await tokenOf('lydia')), bearer(await tokenOf('julian'))];
+    await rig.owner.post('/archivist/v1/invites', { email: 'lydia@example.com' });
+    const remove = (by: Client, member: string) => sendRequest(rig.url, by, 'DELETE', `/archivist/iam/v1/${member}`);
+    expect([(await remove(lydia, julian)).status, (await remove(asJulian, julian)).status]).toEqual([403, 403]);
+    const left = () =>
+      rig.running.service.parts.database.inTransaction('system', async (tx) =>
+        Promise.all(
+          ['member', 'member_session', 'invite'].map(async (name) => {
+            const rows = await tx.query<object>(`SELECT * FROM archivist.${name} r WHERE r::text LIKE '%lydia%'`);
+            return rows.length;
+          }),
+        ),
+      );
+    expect(await left()).toEqual([1, 0, 1]);
+    const removed = await remove(rig.owner, identity);
+    expect([removed.status, removed.json]).toEqual([200, {}]);
+    expect(await left()).toEqual([0, 0, 0]);
+    expect((await remove(rig.owner, identity)).status).toBe(404);
+    const session = (await browser.ask(`${rig.url}/archivist/v2/assets`)).status;
+    expect([session, await status(await tokenOf('lydia'))]).toEqual([401, 401]);
+    const again = await rig.join('lydia');
+    expect([again.identity === identity, await status(await tokenOf('lydia'))]).toEqual([false, 200]);
+  });
+
+  it('always keep an Owner, whoever deactivates or deletes whom at the same time', async () => {
+    for (const round of [1, 2, 3, 4]) {
       const names = [`left${round}`, `right${round}`] as const;
       const [left, right] = [await rig.join(names[0], ['OWNER']), await rig.join(names[1], ['OWNER'])];
       const [asLeft, asRight] = [bearer(await tokenOf(names[0])), bearer(await tokenOf(names[1]))];
-      const answers = await Promise.all([
-        act(asLeft, right.identity, 'deactivate'),
-        act(asRight, left.identity, 'deactivate'),
-      ]);
+      const end = (by: Client, member: string) =>
+        round % 2 === 0
+          ? sendRequest(rig.url, by, 'DELETE', `/archivist/iam/v1/${member}`)
+          : act(by, member, 'deactivate');
+      const answers = await Promise.all([end(asLeft, right.identity), end(asRight, left.identity)]);
       expect(answers.filter((each) => each.status === 200).length).toBe(1);
       const still = (await listMembers(rig.owner)).filter(
         (each) => [left.identity, right.identity].includes(String(each['identity'])) && each['active'],

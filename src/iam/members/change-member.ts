@@ -7,7 +7,7 @@ import { type AdministerDeps, administer } from '../security/administer.js';
 import { lockOwners } from '../security/owner-store.js';
 import { deleteSessionsOfMember } from '../sessions/session-store.js';
 import { type Member, memberIdentity, memberResponse } from './member.js';
-import { findMember, updateMember } from './member-store.js';
+import { deleteMemberRow, findMember, updateMember } from './member-store.js';
 
 /** Returns the member's new state. @throws {ApiError} if the change is not allowed */
 type Change = (member: Member) => Pick<Member, 'roles' | 'active'>;
@@ -58,6 +58,28 @@ export function deactivateMember(
 }
 
 /**
+ * Deletes a member: deactivates it, and forgets its name, address and subject. Only a new invite lets the person in again.
+ * What the person recorded stays. @throws {ApiError} forbidden, also for the caller's own membership; not_found
+ */
+export function deleteMember(deps: AdministerDeps, principal: Principal, memberId: string): Promise<void> {
+  const { tenantId } = principal;
+  return administer(deps, principal, { action: 'member.delete', resource: memberIdentity(memberId) }, async (tx) => {
+    const member = await lockMember(tx, tenantId, memberId);
+    if (isHimself(principal, member)) throw refusedToHimself();
+    await forgetWaysIn(tx, member);
+    await deleteMemberRow(tx, tenantId, memberId);
+    return { result: undefined };
+  });
+}
+
+async function lockMember(tx: Tx, tenantId: string, memberId: string): Promise<Member> {
+  await lockOwners(tx, tenantId);
+  const member = await findMember(tx, tenantId, memberId);
+  if (!member) throw new ApiError('not_found', 'There is no such member.');
+  return member;
+}
+
+/**
  * Changes run one after the other, and each caller is an Owner until its change commits. So an Owner always remains,
  * even if Owners deactivate each other at the same time.
  */
@@ -70,9 +92,7 @@ function change(
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
   return administer(deps, principal, { action, resource: memberIdentity(memberId) }, async (tx) => {
-    await lockOwners(tx, tenantId);
-    const member = await findMember(tx, tenantId, memberId);
-    if (!member) throw new ApiError('not_found', 'There is no such member.');
+    const member = await lockMember(tx, tenantId, memberId);
     const changed = { ...member, ...decide(member) };
     await updateMember(tx, changed);
     if (!changed.active) await forgetWaysIn(tx, member);
@@ -91,5 +111,5 @@ function isHimself(principal: Principal, member: Member): boolean {
 }
 
 function refusedToHimself(): ApiError {
-  return new ApiError('forbidden', 'Members cannot deactivate or demote themselves: another Owner must do it.');
+  return new ApiError('forbidden', 'Members cannot deactivate, delete or demote themselves: another Owner must do it.');
 }

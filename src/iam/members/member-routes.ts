@@ -5,7 +5,7 @@ import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import type { AdministerDeps } from '../security/administer.js';
-import { activateMember, deactivateMember, setRoles } from './change-member.js';
+import { activateMember, deactivateMember, deleteMember, setRoles } from './change-member.js';
 import { changeMemberSchema, memberSchema } from './member.js';
 import { listMembers, MEMBER_STATES, type ReadMemberDeps } from './read-members.js';
 
@@ -58,6 +58,21 @@ export function memberRoutes(deps: ReadMemberDeps & AdministerDeps): Route[] {
       handle: async ({ principal, params: { member_uuid: memberId }, body }) => ({
         body: await setRoles(deps, principal, memberId, body.roles),
       }),
+    }),
+    route({
+      ...shared,
+      method: 'DELETE',
+      path: `${MEMBERS}/:member_uuid`,
+      operationId: 'Members_DeleteMember',
+      summary: 'Delete a member, with name and address',
+      extension: true,
+      codes: [400, 401, 403, 404, 429],
+      params,
+      response: z.strictObject({}),
+      handle: async ({ principal, params: { member_uuid: memberId } }) => {
+        await deleteMember(deps, principal, memberId);
+        return { body: {} };
+      },
     }),
     verb('activate', activateMember),
     verb('deactivate', deactivateMember),

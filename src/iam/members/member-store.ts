@@ -2,7 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
-import { findRow, updateRows } from '../../platform/postgres/rows-by-key.js';
+import { deleteRow, findRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { Member } from './member.js';
 
 const MEMBER = table('member').columns<Member>({
@@ -55,6 +55,10 @@ export async function updateMember(
   member: Pick<Member, 'tenantId' | 'memberId' | 'displayName' | 'email' | 'roles' | 'active'>,
 ): Promise<void> {
   await updateRows(tx, MEMBER, KEY, ['displayName', 'email', 'roles', 'active'], member);
+}
+
+export async function deleteMemberRow(tx: Tx, tenantId: string, memberId: string): Promise<void> {
+  await deleteRow(tx, MEMBER, KEY, { tenantId, memberId });
 }
 
 /** Conditions refer to a row as `m`. */
