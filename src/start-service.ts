@@ -88,10 +88,7 @@ async function startParts(
   const opened = await openBase(config, overrides, closers);
   const { ledger, started: ledgerStarted } = beginLedger(config, opened, thread, closers);
   const watched = await watchParts(opened, config, closers);
-  if (servesInterface(config)) {
-    await forgetUnlimited(opened.database, config.quotas);
-    closers.push(() => forgetUncounted(opened, config));
-  }
+  if (servesInterface(config)) await keepCountsRight(opened, config, closers);
   const base = serviceBase(opened, { ...watched, ledger }, config);
   const identity = await openIdentity(base, config);
   closers.push(() => identity.close());
@@ -151,10 +148,20 @@ function beginLedger(
   return { ledger, started };
 }
 
-/** Beside processes that already have a limit, this one has added what they did not count. A stop never fails by it. */
-async function forgetUncounted({ database, logger }: Base, { quotas }: Pick<Config, 'quotas'>): Promise<void> {
-  await within(FORGET_WITHIN_MS, forgetUnlimited(database, quotas), 'the database did not answer in time').catch(
-    (error: unknown) => logger.warn({ err: error }, 'counts of quotas may be too low: they could not be deleted'),
+/**
+ * Beside processes that have a limit already, one without it adds what they do not count: it deletes their counts when it
+ * starts, and again when it stops. A stop never fails by it.
+ */
+async function keepCountsRight(
+  { database, logger }: Base,
+  { quotas }: Pick<Config, 'quotas'>,
+  closers: Closers,
+): Promise<void> {
+  await forgetUnlimited(database, quotas);
+  closers.push(() =>
+    within(FORGET_WITHIN_MS, forgetUnlimited(database, quotas), 'the database did not answer in time').catch(
+      (error: unknown) => logger.warn({ err: error }, 'counts of quotas may be too low: they could not be deleted'),
+    ),
   );
 }
 
