@@ -11,10 +11,11 @@ import { listMembers, MEMBER_STATES, type ReadMemberDeps } from './read-members.
 
 const MEMBERS = '/archivist/iam/v1/members';
 const shared = { access: 'token', success: 200 } as const;
+const memberParams = z.object({ member_uuid: uuidSchema });
 
 /** Members (docs/design/interface.md#members-and-invites). */
 export function memberRoutes(deps: ReadMemberDeps & AdministerDeps): Route[] {
-  const params = z.object({ member_uuid: uuidSchema });
+  const params = memberParams;
   const verb = (name: 'activate' | 'deactivate', work: typeof activateMember) =>
     route({
       ...shared,
@@ -59,24 +60,28 @@ export function memberRoutes(deps: ReadMemberDeps & AdministerDeps): Route[] {
         body: await setRoles(deps, principal, memberId, body.roles),
       }),
     }),
-    route({
-      ...shared,
-      method: 'DELETE',
-      path: `${MEMBERS}/:member_uuid`,
-      operationId: 'Members_DeleteMember',
-      summary: 'Delete a member, with name and address',
-      extension: true,
-      codes: [400, 401, 403, 404, 429],
-      params,
-      response: z.strictObject({}),
-      handle: async ({ principal, params: { member_uuid: memberId } }) => {
-        await deleteMember(deps, principal, memberId);
-        return { body: {} };
-      },
-    }),
+    deletion(deps),
     verb('activate', activateMember),
     verb('deactivate', deactivateMember),
   ];
+}
+
+function deletion(deps: AdministerDeps): Route {
+  return route({
+    ...shared,
+    method: 'DELETE',
+    path: `${MEMBERS}/:member_uuid`,
+    operationId: 'Members_DeleteMember',
+    summary: 'Delete a member, with name and address',
+    extension: true,
+    codes: [400, 401, 403, 404, 429],
+    params: memberParams,
+    response: z.strictObject({}),
+    handle: async ({ principal, params: { member_uuid: memberId } }) => {
+      await deleteMember(deps, principal, memberId);
+      return { body: {} };
+    },
+  });
 }
 
 /**
