@@ -6,7 +6,13 @@ import { executeAll } from './execute-all.js';
 import { ping } from './ping.js';
 import { heldSettings } from './service-role.js';
 import { createStatementNames, isNameRefused, type StatementNames } from './statement-names.js';
-import { DatabaseReadOnly, isRetried, wasNotSent } from './transient-errors.js';
+import {
+  DatabaseReadOnly,
+  DatabaseUnreachable,
+  isDatabaseUnavailable,
+  isRetried,
+  wasNotSent,
+} from './transient-errors.js';
 import { withWideIntegers } from './wide-integers.js';
 
 const ATTEMPTS = 5;
@@ -121,7 +127,9 @@ interface Asked<T> {
 }
 
 async function attempt<T>({ pool, disk, names }: Place, { begin, onlyReads, work }: Asked<T>): Promise<T> {
-  const client = await pool.connect();
+  const client = await pool.connect().catch((error: unknown) => {
+    throw isDatabaseUnavailable(error) ? error : new DatabaseUnreachable(error);
+  });
   const full = disk?.isFull('database') === true;
   let broken = false;
   // A connection that breaks while we use it reports that in an event as well as in its next query.

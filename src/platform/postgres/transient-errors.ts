@@ -1,3 +1,5 @@
+import { failureReason } from '../explain-failure.js';
+
 /**
  * SQLSTATEs after which nothing of the transaction is stored and a retry may succeed: serialization failure, deadlock,
  * and a server that shuts down or is still starting.
@@ -30,6 +32,15 @@ export class DatabaseReadOnly extends Error {
   }
 }
 
+/** No connection can be opened: the server's certificate is refused, or the server refuses our role. */
+export class DatabaseUnreachable extends Error {
+  override readonly name = 'DatabaseUnreachable';
+
+  constructor(cause: unknown) {
+    super(`no connection to the database: ${failureReason(cause)}`, { cause });
+  }
+}
+
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -57,7 +68,8 @@ export function isRetried(error: unknown): boolean {
 /** True if the database, not the request, is at fault: the caller should try again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = codeOf(error);
-  return isRetried(error) || code === QUERY_CANCELED || code.startsWith('53') || matches(error, TOO_LATE);
+  const late = code === QUERY_CANCELED || matches(error, TOO_LATE);
+  return isRetried(error) || late || code.startsWith('53') || error instanceof DatabaseUnreachable;
 }
 
 /** True if the database refused a value: text it cannot store, or a number or row that is too large. */

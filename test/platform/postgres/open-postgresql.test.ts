@@ -7,6 +7,7 @@ import { notifiedAnnouncements } from '../../../src/platform/postgres/notified-a
 import { openPostgresql } from '../../../src/platform/postgres/open-postgresql.js';
 import { openServerOwner } from '../../../src/platform/postgres/owner-connection.js';
 import { requireOwnSession } from '../../../src/platform/postgres/service-role.js';
+import { isDatabaseUnavailable } from '../../../src/platform/postgres/transient-errors.js';
 import { postgresQueues } from '../../../src/platform/queue/open-queue-backend.js';
 import { serverUrl } from '../../support/prerequisites.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
@@ -47,6 +48,25 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     const database = await openPostgresql(url.href, silent);
     const [row] = await database.inTransaction('system', (tx) => tx.query('SELECT session_user, current_user'));
     expect(row).toEqual({ session_user: name, current_user: 'vcon_archivist_service' });
+    await database.close();
+  });
+
+  it('that lets nobody in while it runs counts as one that does not answer, until it lets us in again', async () => {
+    await admin.query(`CREATE ROLE ${name} LOGIN CREATEROLE NOSUPERUSER PASSWORD 'for-this-test'`);
+    await admin.query(`ALTER DATABASE ${name} OWNER TO ${name}`);
+    url.username = name;
+    url.password = 'for-this-test';
+    const database = await openPostgresql(url.href, silent);
+    const read = () => database.inTransaction('system', (tx) => tx.query('SELECT FROM archivist.tenancy'));
+    await admin.query(`ALTER ROLE ${name} NOLOGIN`);
+    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    const refused = await read().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect([String(refused), isDatabaseUnavailable(refused)]).toEqual([expect.stringContaining('not permitted'), true]);
+    await admin.query(`ALTER ROLE ${name} LOGIN`);
+    expect(await read()).toEqual([]);
     await database.close();
   });
 
