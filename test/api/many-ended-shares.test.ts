@@ -99,7 +99,7 @@ it('lists have a few bound values, and one part, for any number of past grants',
   const refused = await scene.remove(owner, further.path);
   expect([refused.status, refused.json]).toEqual([
     400,
-    { error: 'bad_request', description: expect.stringMatching(/more than 1024 .* Add \?withdraw=true/) },
+    { error: 'bad_request', description: expect.stringMatching(/a weight above 1024\. Add \?withdraw=true/) },
   ]);
   expect((await partner.get(`/archivist/v2/${further.asset}`)).status).toBe(200);
   expect((await scene.remove(owner, `${further.path}?withdraw=true`)).status).toBe(200);

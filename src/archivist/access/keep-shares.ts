@@ -27,7 +27,7 @@ export async function keepShares(
     if ((await heaviestPast(tx, tenantId, [...new Set(readers)])) > MOST_PAST)
       throw new ApiError(
         'bad_request',
-        `After this change, the other organisation would keep what policies that have ended showed, with a weight above ${MOST_PAST}. Add ?withdraw=true to this request, or to the change of another such policy, to end what it showed.`,
+        `With this change, what ended policies still show the other organisation would have a weight above ${MOST_PAST}. Add ?withdraw=true to this request, or to the change of another such policy, to end what it shows.`,
       );
   }
 }
