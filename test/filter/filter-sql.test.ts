@@ -1,15 +1,25 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AttributeFilter, AttributeTest } from '../../src/filter/attribute-filter.js';
 import { attributeFilterSql } from '../../src/filter/filter-sql.js';
 import { matchesAttributeFilter } from '../../src/filter/matches.js';
+import { CLUSTER } from '../../src/platform/postgres/open-embedded.js';
+import { embeddedDataDir } from '../support/engines.js';
 
 let engine: PGlite;
+let dataDir: string;
 beforeAll(async () => {
-  engine = await PGlite.create();
+  // A cluster that is made anew takes five seconds of the processor.
+  dataDir = await embeddedDataDir();
+  engine = await PGlite.create(join(dataDir, 'embedded', CLUSTER));
 });
-afterAll(() => engine.close());
+afterAll(async () => {
+  await engine?.close();
+  await rm(dataDir, { recursive: true });
+});
 
 // Few names that meet often, and beside them those that a careless reader would trip over.
 const MEETING = ['a', 'b', 'a.b', 'b.0'];

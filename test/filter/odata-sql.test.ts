@@ -1,15 +1,25 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseSearchFilter, type SearchFilter } from '../../src/filter/odata.js';
 import { matchesSearchFilter, type SearchedEvent } from '../../src/filter/odata-matches.js';
 import { type SearchColumns, searchFilterSql } from '../../src/filter/odata-sql.js';
+import { CLUSTER } from '../../src/platform/postgres/open-embedded.js';
+import { embeddedDataDir } from '../support/engines.js';
 
 let engine: PGlite;
+let dataDir: string;
 beforeAll(async () => {
-  engine = await PGlite.create();
+  // A cluster that is made anew takes five seconds of the processor.
+  dataDir = await embeddedDataDir();
+  engine = await PGlite.create(join(dataDir, 'embedded', CLUSTER));
 });
-afterAll(() => engine.close());
+afterAll(async () => {
+  await engine?.close();
+  await rm(dataDir, { recursive: true });
+});
 
 const COLUMNS: SearchColumns = {
   trails: 'e.trails',
