@@ -12,6 +12,7 @@ import { explained } from '../platform/explain-failure.js';
 import { fileObjectStore } from '../platform/file-object-store.js';
 import { createIds, type Ids } from '../platform/ids.js';
 import { manifestObjectKey } from '../platform/keys/manifest/manifest-objects.js';
+import type { newKeyPairApart } from '../platform/keys/new-key-pair.js';
 import { openKeyStore } from '../platform/keys/open-key-store.js';
 import { createLogger, type Logger } from '../platform/logger.js';
 import { markedObjectStore } from '../platform/marked-object-store.js';
@@ -37,6 +38,8 @@ export interface ServiceOverrides {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly failpoints?: Failpoints;
+  /** Makes the pairs of keys in files. */
+  readonly newKeyPair?: typeof newKeyPairApart;
   /** Milliseconds of a clock that never jumps, by which the disks are watched. */
   readonly diskNow?: () => number;
   /** Called when a write of this ledger has found no room. */
@@ -100,7 +103,7 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
   closers.push(() => queueBackend.close());
   await explained('KEYS_DIR cannot be used', prepareFolder(config.keysDir));
   await explained('OBJECT_STORE_URL cannot be used', prepareFolder(config.objectStoreDir));
-  const keys = await openKeyStore(config, logger, outside);
+  const keys = await openKeyStore(config, logger, outside, overrides.newKeyPair);
   closers.push(() => keys.close());
   const deployment = { config, database, clock: clockWatch.right, ids, keys };
   const kill = () => process.kill(process.pid, 'SIGKILL');

@@ -5,6 +5,7 @@ import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { type Engine, engines, onServer } from '../support/engines.js';
 import { freePort } from '../support/free-port.js';
+import { lendKeyPairs } from '../support/lent-key-pairs.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
 
@@ -57,7 +58,8 @@ export async function startTestService(
     ...place.environment,
     ...environment,
   };
-  const service = await startService(parseConfig(started));
+  const keyPairs = lendKeyPairs();
+  const service = await startService(parseConfig(started), keyPairs);
   const first = (await readCredentials(started.DATA_DIR))!;
   const { url } = service;
   return {
@@ -77,6 +79,7 @@ export async function startTestService(
     async close() {
       await service.close();
       await place.remove();
+      keyPairs.giveBack();
     },
   };
 }

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, type JWTPayload, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
-import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
+import { lendKeyPairs } from './lent-key-pairs.js';
 
 /** Somebody who can sign in, by the name that he types. */
 export interface Account {
@@ -25,7 +25,8 @@ export interface TestProvider {
 
 /** A real OpenID provider, with one client: the console of a service. */
 export async function startOpenidProvider(callbacks: readonly string[]): Promise<TestProvider> {
-  const { privateKey } = newKeyPair({ type: 'rsa', bits: 2048 });
+  const keyPairs = lendKeyPairs();
+  const { privateKey } = await keyPairs.newKeyPair({ type: 'rsa', bits: 2048 });
   const key = { ...(await exportJWK(privateKey)), kid: 'of-the-provider', alg: 'RS256', use: 'sig' };
   const accounts = new Map<string, Account>();
   const { server, issuer } = await listening();
@@ -65,6 +66,7 @@ export async function startOpenidProvider(callbacks: readonly string[]): Promise
       new Promise((resolve) => {
         server.closeAllConnections();
         server.close(() => resolve());
+        keyPairs.giveBack();
       }),
   };
 }

@@ -13,8 +13,11 @@ import { nodePrivateKey } from './node-private-key.js';
 const SAFE_NAME = /^[A-Za-z0-9_-]+$/;
 const MODE = 0o600;
 
-/** Private halves as PEM files in a folder that all nodes share: mode 0600, named by key id. */
-export function keyFiles(folder: string): KeyStore {
+/**
+ * Private halves as PEM files in a folder that all nodes share: mode 0600, named by key id.
+ * @param newPair makes the pairs
+ */
+export function keyFiles(folder: string, newPair = newKeyPairApart): KeyStore {
   const place = (keyId: string): string => {
     if (!SAFE_NAME.test(keyId)) throw new TypeError('not a key id');
     return join(folder, `${keyId}.pem`);
@@ -23,7 +26,7 @@ export function keyFiles(folder: string): KeyStore {
     `restore ${place(keyId)}, or set KEYS_DIR to its folder or KEY_PROVIDER to its module`;
   return {
     async generate(role) {
-      const { publicKey, privateKey } = await newKeyPairApart(KEY_KINDS[role].generate);
+      const { publicKey, privateKey } = await newPair(KEY_KINDS[role].generate);
       const publicJwk = publicKey.export({ format: 'jwk' }) as Record<string, string>;
       const keyId = await keyIdOf(publicJwk);
       const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;

@@ -3,6 +3,7 @@ import type { OutsideCalls } from '../outside-calls.js';
 import { keyFiles } from './key-files.js';
 import type { KeyRole } from './key-role.js';
 import type { KeyStore } from './key-store.js';
+import type { newKeyPairApart } from './new-key-pair.js';
 import { openModuleKeys, UnsupportedKeyError } from './pkcs11/module-keys.js';
 import type { Pkcs11Token } from './pkcs11/pkcs11-uri.js';
 
@@ -15,14 +16,16 @@ const MAY_BE_FILES: readonly KeyRole[] = ['note', 'chain', 'wallet'];
 /**
  * Opens this deployment's store of private halves: files in `KEYS_DIR`, or the module of `KEY_PROVIDER`. With a module,
  * existing file keys go on signing until they are rotated.
+ * @param newPair makes the pairs of keys in files
  * @throws {Error} with a message for the operator, if the module cannot be used
  */
 export async function openKeyStore(
   config: { readonly keysDir: string; readonly keyProvider: Pkcs11Token | undefined },
   logger: Logger,
   outside?: OutsideCalls,
+  newPair?: typeof newKeyPairApart,
 ): Promise<KeyStore> {
-  const files = keyFiles(config.keysDir);
+  const files = keyFiles(config.keysDir, newPair);
   if (!config.keyProvider) return files;
   const module = await openModuleKeys(config.keyProvider);
   return moduleBeforeFiles(outside ? recorded(module, outside) : module, files, logger);
