@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import type { UnzipFileInfo } from 'fflate';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -11,10 +12,10 @@ const FOLDERS = ['../../prepared', '../../../dist/src/prepared'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
-/** How a cluster is made, besides its migrations: 2 is without the engine's templates. */
-const FORM = '2';
-/** In bytes. */
-const TOGETHER = 1024 * 1024;
+/** How a cluster is made and archived, besides its migrations: 3 is without the engine's templates, each file in gzip. */
+const FORM = '3';
+/** In bytes, of compressed files. */
+const TOGETHER = 256 * 1024;
 
 /**
  * Copies the empty, migrated cluster that the build has made into a new folder. False, and no folder, if there is none
@@ -33,13 +34,17 @@ export async function copyPreparedCluster(target: string, folders: readonly stri
   for (const { name: path } of members.filter(isFolder)) await mkdir(join(target, path), { mode: 0o700 });
   for (const paths of groupsOf(members.filter((member) => !isFolder(member)))) {
     const files = Object.entries(unzipSync(archive, { filter: ({ name: path }) => paths.has(path) }));
-    await Promise.all(files.map(([path, bytes]) => writeFile(join(target, path), bytes, { mode: 0o600 })));
+    await Promise.all(
+      files.map(([path, bytes]) =>
+        writeFile(join(target, path.slice(0, -'.gz'.length)), gunzipSync(bytes), { mode: 0o600 }),
+      ),
+    );
   }
   return true;
 }
 
 /**
- * The paths of files that are unpacked together, about a megabyte of them. All at once, they left 50 MB of the process's
+ * The paths of files that are unpacked together, some megabytes of them. All at once, they left 50 MB of the process's
  * memory behind and took twice as long.
  */
 function* groupsOf(files: readonly UnzipFileInfo[]): Generator<ReadonlySet<string>> {

@@ -1,7 +1,8 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { strToU8, unzipSync, zipSync } from 'fflate';
+import { gzipSync } from 'node:zlib';
+import { unzipSync, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openEmbedded } from '../../../src/platform/postgres/open-embedded.js';
 import { copyPreparedCluster, prepareCluster } from '../../../src/platform/postgres/prepared-cluster.js';
@@ -67,7 +68,7 @@ describe('the cluster that the build prepares', () => {
     const cluster = join(target, 'cluster');
     expect(await copyPreparedCluster(cluster, [build])).toBe(false);
     await expect(stat(cluster)).rejects.toThrow(/ENOENT/);
-    const archive = zipSync({ 'pg_notify/': new Uint8Array(), PG_VERSION: strToU8('17\n') });
+    const archive = zipSync({ 'pg_notify/': new Uint8Array(), 'PG_VERSION.gz': gzipSync('17\n') });
     await prepareCluster(async () => archive, build);
     await prepareCluster(() => Promise.reject(new Error('made although it is there')), build);
     expect(await copyPreparedCluster(cluster, [join(target, 'none'), build])).toBe(true);
@@ -80,7 +81,7 @@ describe('the cluster that the build prepares', () => {
     const [name] = (await readdir(BUILT).catch(() => [])).filter((each) => each.endsWith('.zip'));
     expect(name, 'the program is not built: npm run build').toBeDefined();
     const members = Object.keys(unzipSync(await readFile(join(BUILT, name!))));
-    expect(members).toEqual(expect.arrayContaining(['PG_VERSION', 'pg_notify/', 'global/pg_control']));
+    expect(members).toEqual(expect.arrayContaining(['PG_VERSION.gz', 'pg_notify/', 'global/pg_control.gz']));
     expect(members.filter((path) => /^base\/\d+\/$/.test(path))).toHaveLength(1);
   });
 });
