@@ -9,6 +9,7 @@ const PROBE = sha256(utf8('vcon-archivist asks whether this private half belongs
 
 /** Whether a signature by the private half verifies with the public half. @throws if it cannot sign */
 export async function fits(jwk: Readonly<Record<string, string>>, key: PrivateKey): Promise<boolean> {
+  if (key.signMessage) return verifiesMessage(jwk, PROBE, await key.signMessage(PROBE));
   return verifiesAs(jwk, PROBE, await key.sign(PROBE));
 }
 
@@ -18,6 +19,10 @@ export function verifiesAs(jwk: Readonly<Record<string, string>>, message: Uint8
     const point = concatBytes(Uint8Array.of(4), fromBase64(jwk['x']!), fromBase64(jwk['y']!));
     return signature.length === 65 && secp256k1.verify(signature.subarray(1), message, point, { prehash: false });
   }
+  return verifiesMessage(jwk, message, signature);
+}
+
+function verifiesMessage(jwk: Readonly<Record<string, string>>, message: Uint8Array, signature: Uint8Array): boolean {
   const publicKey = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
   const hash = jwk['kty'] === 'OKP' ? null : 'sha256';
   return verify(hash, message, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);

@@ -9,6 +9,8 @@ export interface PrivateKey {
    * them over the message; ES256K takes a digest of 32 bytes and gives recovery ‖ r ‖ s (65 bytes) with s in the lower half.
    */
   sign(message: Uint8Array): Promise<Uint8Array>;
+  /** Signs the SHA-256 of a message as r ‖ s; only where that is quicker than the first `sign`. */
+  signMessage?(message: Uint8Array): Promise<Uint8Array>;
 }
 
 /** A key as the database describes it. */
