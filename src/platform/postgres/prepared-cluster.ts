@@ -16,6 +16,8 @@ const FOLDERS = ['../../prepared', '../../../dist/src/prepared'].map((path) =>
 const FORM = '3';
 /** In bytes, of compressed files. */
 const TOGETHER = 256 * 1024;
+/** Of zlib, in bytes. */
+const SMALLEST_CHUNK = 64;
 
 /**
  * Copies the empty, migrated cluster that the build has made into a new folder. False, and no folder, if there is none
@@ -36,11 +38,17 @@ export async function copyPreparedCluster(target: string, folders: readonly stri
     const files = Object.entries(unzipSync(archive, { filter: ({ name: path }) => paths.has(path) }));
     await Promise.all(
       files.map(([path, bytes]) =>
-        writeFile(join(target, path.slice(0, -'.gz'.length)), gunzipSync(bytes), { mode: 0o600 }),
+        writeFile(join(target, path.slice(0, -'.gz'.length)), unpacked(bytes), { mode: 0o600 }),
       ),
     );
   }
   return true;
+}
+
+/** A gzip file ends with the length of its contents (RFC 1952), for which room is made once: pieces would be held twice. */
+function unpacked(file: Uint8Array): Buffer {
+  const length = new DataView(file.buffer, file.byteOffset + file.length - 4).getUint32(0, true);
+  return gunzipSync(file, { chunkSize: length + SMALLEST_CHUNK });
 }
 
 /**
