@@ -1,5 +1,5 @@
 /** The last of the migrations. */
-export const LAST_MIGRATION = '000062_seen_migrations';
+export const LAST_MIGRATION = '000063_delete_members';
 
 /**
  * What the migrations make that the database runs or enforces by itself, each with the SHA-256 of how it is made. `npm run
