@@ -66,7 +66,11 @@ export async function openRedisQueues(url: string, logger: Logger): Promise<Queu
   ]);
   // Every queue and every worker listens to them.
   for (const each of [connection, blocking]) each.setMaxListeners(0);
-  const confirmDurable = await redisDurability(connection, logger);
+  const confirmDurable = await redisDurability(connection, logger).catch((error: unknown) => {
+    // They would keep a process alive that does not start.
+    for (const each of [connection, blocking]) each.disconnect();
+    throw error;
+  });
   connection.options.commandTimeout = COMMAND_TIMEOUT_MS;
   return queueBackend(
     {

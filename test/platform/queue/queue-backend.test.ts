@@ -215,6 +215,23 @@ describe.skipIf(!hasRedis())('Redis queues whose Redis takes seconds to answer',
   });
 });
 
+describe.skipIf(!hasRedis())('Redis queues whose Redis does not say how it persists', () => {
+  it('do not open, and leave no connection that would keep the process alive', async () => {
+    const folder = await mkdtemp(join(inject('runFolder'), 'queue-'));
+    const redis = await privateRedis(join(folder, 'redis'));
+    const ask = (...command: [string, ...string[]]) => redisCommand(redis.url, (client) => client.call(...command));
+    try {
+      await ask('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '&*', '+@all', '-info');
+      const url = Object.assign(new URL(redis.url), { username: 'limited', password: 'secret' });
+      await expect(openRedisQueues(url.href, silent)).rejects.toThrow('info');
+      await expect.poll(() => ask('CLIENT', 'LIST')).not.toContain('user=limited');
+    } finally {
+      await redis.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
 describe.skipIf(!redisUrl)('Redis queues that are opened while the way to Redis is spoiled', () => {
   let redis: URL;
   beforeAll(async () => {
