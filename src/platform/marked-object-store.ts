@@ -38,6 +38,11 @@ export function markedObjectStore(store: ObjectStore, mark: () => string | undef
       await requireMark();
       return store.putStream(key, content);
     },
+    async remove(key) {
+      // Whoever removes it forgets it: the object would stay in the right folder for ever.
+      await requireMark();
+      return store.remove(key);
+    },
     async ping() {
       await store.ping();
       await requireMark();
