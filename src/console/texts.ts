@@ -21,7 +21,7 @@ export const TEXTS = {
   trustTitle: 'Whom do you trust?',
   fingerprint: 'Root fingerprint of the operator',
   fingerprintHelp:
-    'Fourteen groups of letters and digits. Take it from your contract, a letter or a phone call, never from the evidence itself.',
+    'Fourteen groups of letters and digits. Take it from your contract, a letter or a phone call, never from the evidence.',
   fingerprintGood: 'The fingerprint is typed correctly.',
   keep: 'Keep it in this browser',
   more: 'More to compare with (optional)',
@@ -58,7 +58,7 @@ export const TEXTS = {
   summary: {
     verified: 'Every piece of evidence was checked, and every fact of this answer is proven.',
     refused: 'Something contradicts the proof. Do not rely on this evidence, and keep all files unchanged.',
-    incomplete: 'Nothing false was found, but a piece could not be proven. Do not rely on that piece.',
+    incomplete: 'Nothing false was found, but a piece could not be proven. Do not rely on it.',
   } satisfies Record<Outcome, string>,
   unvouchedSummary:
     'The files fit together, but so do forged ones: so far you trust their own word. Enter the root fingerprint that you have from elsewhere. Only then do you know whose evidence this is.',
@@ -163,11 +163,11 @@ export const TEXTS = {
   repeatHelp:
     'The command-line verifier runs the same code. The formats are public, and there are verifiers in other languages.',
   download: 'Save this page',
-  downloadHelp: 'It is one file. It works from a disk, without a network.',
+  downloadHelp: 'One file, which works from a disk without a network.',
   plainCrypto:
     'This page came over plain HTTP. The browser offers it no cryptography there, so the page checked the signatures itself, with the same result. Others in the network can change a page on its way: use HTTPS or a saved verifier if they might.',
   unreadableFile: (name: string) => `${name} cannot be read.`,
-  failed: 'The check stopped with an error of this page. Please report it.',
+  failed: 'The check stopped with an error. Please report it.',
   thisVersion: 'this version',
   licences: 'Licences of the libraries in this page',
   utc: 'UTC',

@@ -108,7 +108,7 @@ function orderOf(
   return orders.includes('newer') ? 'newer' : 'forked';
 }
 
-const UNORDERED = 'no given seal proves the order by its registration in a statement log';
+const UNORDERED = 'no given seal that is registered in a statement log proves it';
 
 /** More pieces than this are counted; all of them are in the finding. */
 const MOST_NAMED = 3;
@@ -124,8 +124,8 @@ function unordered(pieces: readonly string[]): Partial<Findings> {
   const { some, all } = named(pieces);
   const said =
     pieces.length === 1
-      ? `it is not proven whether ${some} is older than a key manifest: only its own log says when it was made`
-      : `it is not proven whether ${pieces.length} pieces are older than a key manifest (${some}): only their own logs say when they were made`;
+      ? `whether ${some} is older than a key manifest is unproven: only its own log says when it was made`
+      : `whether ${pieces.length} pieces are older than a key manifest is unproven (${some}): only their own logs say when they were made`;
   const detail = `${said}, and ${UNORDERED}`;
   return missing('order', detail, all);
 }

@@ -54,7 +54,7 @@ export interface DocumentMatch {
 export type DocumentDigests = Pick<Facts, 'payload_hash' | 'payload_hash_alg' | 'payload_jcs_sha256'>;
 
 function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]): VerificationError {
-  const impossible = tried.flatMap(({ form, reason }) => (reason === undefined ? [] : [`${form}, because ${reason}`]));
+  const impossible = tried.flatMap(({ form, reason }) => (reason === undefined ? [] : [`${form} (${reason})`]));
   const causes = new Set(tried.map(({ reason }) => reason));
   const [only] = causes;
   const reasons =
@@ -62,7 +62,7 @@ function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]
       ? ''
       : causes.size === 1
         ? ` (it has no other form: ${only})`
-        : ` (forms that were not compared: ${[...new Set(impossible)].join('; ')})`;
+        : ` (not compared: ${[...new Set(impossible)].join('; ')})`;
   return new VerificationError(
     'payload_hash_mismatch',
     `the file hashes to ${raw}, the evidence is about ${expected}; no other form of the file matches either${reasons}`,

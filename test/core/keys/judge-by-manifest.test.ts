@@ -352,7 +352,7 @@ describe('a verdict under a key manifest', () => {
       committed: new Date(ms).toISOString(),
     }));
     expect(told(judge([sealed()], manifest, at))).toEqual([
-      expect.stringMatching(/^order: it is not proven whether .* is older than a key manifest: only its own log/),
+      expect.stringMatching(/^order: whether .* is older than a key manifest is unproven: only its own log/),
     ]);
     expect(told(judge([sealed()], manifest, before))).toEqual([
       expect.stringMatching(/^key_history: its own log says that .* is older than the manifest, and no given seal/),
@@ -377,14 +377,14 @@ describe('a verdict under a key manifest', () => {
     const [few, ...others] = of(3);
     expect([few!.detail, few!.pieces, others]).toEqual([
       expect.stringMatching(
-        /^it is not proven whether 3 pieces are older than a key manifest \(e0, e1, e2\): only their own logs/,
+        /^whether 3 pieces are older than a key manifest is unproven \(e0, e1, e2\): only their own logs/,
       ),
       undefined,
       [],
     ]);
     const [many] = of(200);
     expect(many!.detail).toMatch(
-      /^it is not proven whether 200 pieces are older than a key manifest \(e0, e1, e2, and 197 more\): /,
+      /^whether 200 pieces are older than a key manifest is unproven \(e0, e1, e2, and 197 more\): /,
     );
     expect(many!.pieces).toHaveLength(200);
     const committed = new Date(manifest.firstIssuedAtMs - 1).toISOString();
