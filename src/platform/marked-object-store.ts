@@ -39,7 +39,7 @@ export function markedObjectStore(store: ObjectStore, mark: () => string | undef
       return store.putStream(key, content);
     },
     async remove(key) {
-      // Whoever removes it forgets it: the object would stay in the right folder for ever.
+      // Its caller forgets the object afterwards: in the right folder it would stay for ever.
       await requireMark();
       return store.remove(key);
     },

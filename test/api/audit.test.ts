@@ -342,7 +342,7 @@ describe('the audit of a database', () => {
       `CREATE FUNCTION public.weigh_access_policy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
        ${TRIGGER.replace('archivist.weigh', 'public.weigh')}`,
       `${TRIGGER}; DROP FUNCTION public.weigh_access_policy()`,
-      /trigger weighed of access_policy: it is another one/,
+      /trigger weighed of access_policy: it differs/,
     ],
   ])('finds that %s, and nothing once it is undone', async (_, change, undo, fault) => {
     await running.asOwner(change);
