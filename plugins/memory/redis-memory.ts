@@ -29,7 +29,7 @@ const LET_GO = "return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('del
 export function redisMemory(url: string, logger: Logger, prefix = PREFIX): Memory {
   const key = (collection: Collection, name: string): string => `${prefix}:${collection}:${name}`;
   const redis = new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
-  redis.on('error', (error) => logger.warn({ err: error }, 'the plugin’s memory'));
+  redis.on('error', (error) => logger.warn({ err: error }, 'the Redis of the plugin’s memory does not answer'));
   return {
     read: (collection, name) => redis.hgetall(key(collection, name)),
     async write(collection, name, fields) {
