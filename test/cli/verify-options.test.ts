@@ -76,7 +76,10 @@ describe('verify by the fingerprint of the root key', () => {
   it('says that a URL does not answer, or names no public asset, before it asks for a key manifest', async () => {
     const service = `http://127.0.0.1:${await freePort()}/archivist/v2`;
     const silent = await byRoot(`${service}/publicassets/0192e8f5-1111-7000-8000-000000000001`);
-    expect([silent.err, silent.exitCode]).toEqual([expect.stringMatching(/^error: \S+ does not answer$/), 2]);
+    expect([silent.err, silent.exitCode]).toEqual([
+      expect.stringMatching(/^error: \S+ does not answer: check the address, /),
+      2,
+    ]);
     expect((await byRoot(`${service}/assets/x`)).err).toContain('must name a public asset');
   });
 
