@@ -51,7 +51,7 @@ export const OPERATOR_TEXTS = {
     inactive: 'deactivated',
     noMembers: 'There are no members yet. Invite people below.',
     makeOwner: 'Make Owner',
-    takeOwner: 'Remove Owner',
+    takeOwner: 'Remove Owner role',
     makeOwnerTitle: (name: string) => `Make ${name} an Owner?`,
     makeOwnerHelp:
       'An Owner may do everything in your organisation: read all events, and change applications, people and policies.',

@@ -225,7 +225,7 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await invite.waitFor({ state: 'detached' });
       const member = row(page, 'Members', 'reader@example.com');
       await pressAndConfirm(page, member, 'Make Owner');
-      await pressAndConfirm(page, member, 'Remove Owner');
+      await pressAndConfirm(page, member, 'Remove Owner role');
       await member.getByRole('button', { name: 'Make Owner' }).waitFor();
     }));
 
