@@ -237,7 +237,7 @@ describe('the members', () => {
     expect([again.identity === identity, await status(await tokenOf('lydia'))]).toEqual([false, 200]);
   });
 
-  it('always keep an Owner, whoever deactivates or deletes whom at the same time', async () => {
+  it('always keep an Owner, even if Owners deactivate or delete each other at the same time', async () => {
     for (const round of [1, 2, 3, 4]) {
       const names = [`left${round}`, `right${round}`] as const;
       const [left, right] = [await rig.join(names[0], ['OWNER']), await rig.join(names[1], ['OWNER'])];
@@ -321,7 +321,7 @@ describe('the groups of a member', () => {
 });
 
 describe('a member of two tenancies', () => {
-  it('is where he says, or where his token counts alone, and nowhere that he is not', async () => {
+  it('acts in the tenancy that the request names, or in the only one where the token is valid, and in no other', async () => {
     const { identity } = await rig.join('paula');
     const second = await rig.running.client({ roles: ['OWNER'], otherTenancy: true });
     await trust(rig.running, second, rig.provider);
@@ -350,6 +350,12 @@ describe('a member of two tenancies', () => {
     await trust(rig.running, second, { ...rig.provider, clientId: 'another' });
     expect([await madeIn({}), await madeIn({ 'archivist-tenancy': there })]).toEqual([tenant(here), 401]);
     await trust(rig.running, second, rig.provider);
+    // A disabled tenancy does not count.
+    const disabled = there.replace('tenancies/', '');
+    await rig.running.asOwner(`UPDATE archivist.tenancy SET disabled_at = now() WHERE tenant_id = '${disabled}'`);
+    expect(await madeIn({})).toBe(tenant(here));
+    await rig.running.asOwner('UPDATE archivist.tenancy SET disabled_at = NULL');
+    expect(await madeIn({})).toBe(401);
     await act(rig.owner, identity, 'deactivate');
     expect([await madeIn({}), await madeIn(saysHere)]).toEqual([tenant(there), 401]);
   });
