@@ -12,7 +12,7 @@ import { createAuthenticateCertificate } from './tls-ca-certificates/authenticat
 import { tokenIssuer } from './token-issuer.js';
 
 interface CallerDeps extends SessionDeps {
-  /** Of a token that the service has issued itself. */
+  /** Checks tokens that the service issued itself. */
   readonly authenticateToken: Authenticate;
   readonly fetch: OutboundFetch;
   readonly allowPrivate: boolean;
@@ -22,8 +22,8 @@ interface CallerDeps extends SessionDeps {
 }
 
 /**
- * Authenticates the caller of a request, whatever it shows: a token of an application, a token of its tenancy's own
- * identity provider, a browser session or a client certificate.
+ * Returns the check of a request's caller: by an application's token, a token of the identity provider of its tenancy, a
+ * browser session, or a client certificate.
  */
 export function createAuthenticateCaller(deps: CallerDeps): Authenticate {
   const callerOf = createCallerOf(deps);

@@ -8,7 +8,7 @@ import type { Clock } from '../platform/clock.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
 import type { Base } from './open-base.js';
 
-/** What more than one feature reads of the configuration. A setting of one feature is handed to it alone. */
+/** The settings that several features read. A setting that only one feature reads is passed to that feature. */
 export interface SharedSettings {
   /** Issuer, audience and base of every URL. */
   readonly publicUrl: string;

@@ -28,7 +28,7 @@ export const nodeSchema = z.strictObject({
       state_root: z.string(),
       timestamp_committed: z.string(),
       timestamp_created: z.string(),
-      /** An object while a node is behind its peers, as the original has it; there are none. */
+      /** In the original, an object while the node is behind its peers. This node has no peers. */
       syncing: z.null(),
       peers: z.array(z.strictObject({ validator_pubkey: publicKeySchema, connection_status: z.string() })),
     }),

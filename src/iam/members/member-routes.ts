@@ -11,11 +11,10 @@ import { listMembers, MEMBER_STATES, type ReadMemberDeps } from './read-members.
 
 const MEMBERS = '/archivist/iam/v1/members';
 const shared = { access: 'token', success: 200 } as const;
-const memberParams = z.object({ member_uuid: uuidSchema });
+const params = z.object({ member_uuid: uuidSchema });
 
 /** Members (docs/design/interface.md#members-and-invites). */
 export function memberRoutes(deps: ReadMemberDeps & AdministerDeps): Route[] {
-  const params = memberParams;
   const verb = (name: 'activate' | 'deactivate', work: typeof activateMember) =>
     route({
       ...shared,
@@ -75,7 +74,7 @@ function deletion(deps: AdministerDeps): Route {
     summary: 'Delete a member, with name and address',
     extension: true,
     codes: [400, 401, 403, 404, 429],
-    params: memberParams,
+    params,
     response: z.strictObject({}),
     handle: async ({ principal, params: { member_uuid: memberId } }) => {
       await deleteMember(deps, principal, memberId);

@@ -56,7 +56,7 @@ export type Environment = z.output<typeof environmentSchema>;
 /** Names of all variables that the program reads. */
 export const CONFIG_VARIABLES: readonly string[] = Object.keys(environmentSchema.shape);
 
-/** Returns an error about variables that contradict each other; undefined if there are none. */
+/** Returns an error if variables contradict each other, otherwise undefined. */
 export function findContradiction(env: Environment): string | undefined {
   if (env.ROLE !== 'all' && env.DATABASE_URL === undefined)
     return `ROLE: ${env.ROLE} shares its database with other processes and needs DATABASE_URL`;
