@@ -53,7 +53,7 @@ function failure(job: Job, error: unknown, { metrics, logger }: DeliveryReport):
     const { subject } = job.data as OperationJob;
     logger.error(
       { job: job.id, subject, reason },
-      'the service refused an event for good: it is a dead letter. See "vcon-archivist queue show <job>"',
+      'the service refused an event permanently: it is a dead letter. See "vcon-archivist queue show <job>"',
     );
     return new UnrecoverableError(reason);
   }
