@@ -1,3 +1,4 @@
+import type { StagedObject } from '../platform/object-store.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
@@ -38,17 +39,11 @@ export async function publishSeal(
     // It is staged from the first, which the next step uses up.
     staged?.file,
   ]);
-  const key = sealObjectKey(log, seal.sealNumber);
-  const bytes = sealObjectBytes(log.structure, seal);
-  if ((await context.objectStore.putNew(key, bytes, numbered)) === 'different')
-    throw new LogInconsistent(`the object store has another seal ${seal.sealNumber} than the database`);
-  await context.failpoints.reach('publish.numbered');
-  if (log.structure === 'MMR_SHA256') await files.put(context, log, seal, staged);
-  await context.failpoints.reach('publish.files');
+  let publishing: Promise<void> | undefined;
+  // A repeated transaction finds the objects published: what was staged is used up.
+  const objects = (): Promise<void> => (publishing ??= publishObjects(context, files, { log, seal, numbered, staged }));
   try {
-    await context.database.commitTogether(SEQUENCER, [swapPublished(log, lease)], () =>
-      context.failpoints.reach('publish.inside'),
-    );
+    await markPublished(context, log, lease, objects);
   } catch (error) {
     if (error instanceof LeaseLost && log.structure === 'MMR_SHA256') await files.putNewer(context, log, seal);
     throw error;
@@ -56,6 +51,44 @@ export async function publishSeal(
   context.published({ tenantId: log.tenantId, logId: log.logId }, batch);
   await context.failpoints.reach('publish.after');
   return { ...log, publishedNumber: log.sealNumber, publishedSize: log.sealedSize };
+}
+
+interface ToPublish {
+  readonly log: LogState;
+  readonly seal: SealRow;
+  readonly numbered: StagedObject | undefined;
+  readonly staged: StagedSeal | undefined;
+}
+
+async function publishObjects(
+  context: LedgerContext,
+  files: MassifFiles,
+  { log, seal, numbered, staged }: ToPublish,
+): Promise<void> {
+  const key = sealObjectKey(log, seal.sealNumber);
+  const bytes = sealObjectBytes(log.structure, seal);
+  if ((await context.objectStore.putNew(key, bytes, numbered)) === 'different')
+    throw new LogInconsistent(`the object store has another seal ${seal.sealNumber} than the database`);
+  await context.failpoints.reach('publish.numbered');
+  if (log.structure === 'MMR_SHA256') await files.put(context, log, seal, staged);
+  await context.failpoints.reach('publish.files');
+}
+
+/**
+ * Publishes the objects and then commits the log's row, which the database has changed meanwhile. The row is changed after
+ * them where others would wait for the connection, and in an MMR log, whose files may have to be read from the database.
+ */
+async function markPublished(
+  { database, failpoints }: LedgerContext,
+  log: LogState,
+  lease: 'renewed' | 'ended',
+  objects: () => Promise<void>,
+): Promise<void> {
+  if (database.connections === 1 || log.structure === 'MMR_SHA256') await objects();
+  await database.commitTogether(SEQUENCER, [swapPublished(log, lease)], async () => {
+    await objects();
+    await failpoints.reach('publish.inside');
+  });
 }
 
 /** Publishes the last seal if a crash left it unpublished, and resolves with the log as it is then. */
