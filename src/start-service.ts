@@ -12,6 +12,7 @@ import { servesInterface, WORKER_ROLES } from './platform/feature.js';
 import type { Ids } from './platform/ids.js';
 import type { Keyring } from './platform/keys/keyring.js';
 import type { Database } from './platform/postgres/database.js';
+import { openAnnouncements } from './platform/postgres/open-announcements.js';
 import { runWhileRight } from './platform/queue/run-while-right.js';
 import { within } from './platform/time-limit.js';
 import type { Config } from './service/config/config.js';
@@ -86,10 +87,13 @@ async function startParts(
   await requireOwnPort(config.http);
   const thread = openThread(config, overrides, closers);
   const opened = await openBase(config, overrides, closers);
-  const { ledger, started: ledgerStarted } = beginLedger(config, opened, thread, closers);
+  // Not in the base: the thread of the ledger has one of its own, and two that listen are two processes to each other.
+  const announcements = openAnnouncements(config, opened.logger);
+  closers.push(() => announcements.close());
+  const { ledger, started: ledgerStarted } = beginLedger(config, { ...opened, announcements }, thread, closers);
   const watched = await watchParts(opened, config, closers);
   if (servesInterface(config)) await keepCountsRight(opened, config, closers);
-  const base = serviceBase(opened, { ...watched, ledger }, config);
+  const base = serviceBase(opened, { ...watched, ledger, announcements }, config);
   const identity = await openIdentity(base, config);
   closers.push(() => identity.close());
   const features = await openFeatures(base, identity, config, closers);
@@ -131,7 +135,7 @@ function openThread(config: Config, { openLedgerThread }: ServiceOverrides, clos
 /** Opens the ledger and starts it, in roles that run it. What does not need it opens meanwhile. */
 function beginLedger(
   config: Config,
-  base: Base,
+  base: Base & Pick<ServiceBase, 'announcements'>,
   thread: ReturnType<typeof openThread>,
   closers: Closers,
 ): { readonly ledger: Ledger; readonly started: Promise<void> } {

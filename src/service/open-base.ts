@@ -18,9 +18,7 @@ import { createLogger, type Logger } from '../platform/logger.js';
 import { markedObjectStore } from '../platform/marked-object-store.js';
 import type { ObjectStore } from '../platform/object-store.js';
 import { createOutsideCalls, type OutsideCalls } from '../platform/outside-calls.js';
-import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
-import { openAnnouncements } from '../platform/postgres/open-announcements.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import type { PooledDatabase } from '../platform/postgres/pooled-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
@@ -58,7 +56,6 @@ export interface Base extends OpenDeployment {
   readonly metrics: Metrics;
   readonly failpoints: Failpoints;
   readonly database: Database;
-  readonly announcements: Announcements;
   readonly backend: QueueBackend;
   /** Not started yet. */
   readonly disk: DiskWatch;
@@ -93,8 +90,6 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
   closers.push(() => disk.close());
   const database = await openDatabase(config, logger, { disk });
   closers.push(() => database.close());
-  const announcements = openAnnouncements(config, logger);
-  closers.push(() => announcements.close());
   // Before anything is made: the first start signs the key manifest and dates the first rows.
   const watchedClock = await watchClock({ database, clock, clockWatch, logger });
   closers.push(() => watchedClock.close());
@@ -115,7 +110,6 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
     metrics,
     failpoints: overrides.failpoints ?? killingFailpoints(config.failpoint, kill),
     database,
-    announcements,
     backend: queueBackend,
     disk,
     outside,

@@ -5,6 +5,7 @@ import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
 import type { LogRef } from '../ledger/log.js';
 import type { Ledger } from '../ledger/round.js';
 import type { Clock } from '../platform/clock.js';
+import type { Announcements } from '../platform/postgres/announcements.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
 import type { Base } from './open-base.js';
 
@@ -29,6 +30,7 @@ export interface ServiceBase extends Base, SharedSettings {
   readonly ledger: Ledger;
   readonly halted: HaltedLogs;
   readonly chain: ChainWatch;
+  readonly announcements: Announcements;
   readonly backlog: Backlog;
   /** Reports that entries wait for a log; one unless told. */
   nudge(log: LogRef, entries?: number): void;
@@ -38,7 +40,7 @@ export interface ServiceBase extends Base, SharedSettings {
 
 export function serviceBase(
   base: Base,
-  parts: Pick<ServiceBase, 'ledger' | 'halted' | 'chain' | 'backlog'>,
+  parts: Pick<ServiceBase, 'ledger' | 'halted' | 'chain' | 'backlog' | 'announcements'>,
   { publicUrl, quotas, redisUrl, massifHeight, allowPrivate }: SharedSettings,
 ): ServiceBase {
   const { ledger } = parts;
