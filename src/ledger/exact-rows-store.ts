@@ -3,7 +3,7 @@ import type { SqlStatement } from '../platform/postgres/database.js';
 const DIVISION_BY_ZERO = '22012';
 
 /**
- * An INSERT or UPDATE without RETURNING that must affect exactly so many rows. If it does not, the statement itself
+ * An INSERT, UPDATE or DELETE without RETURNING that must affect exactly so many rows. If it does not, the statement itself
  * fails, so the database commits nothing of the transaction, even if the commit was sent with it.
  * @param refusal what is thrown if the number is another one
  */

@@ -156,15 +156,21 @@ function statementsOf({ holder, frontier, placed, statements, tree, next, signed
   ];
 }
 
-async function storeGrowth(context: LedgerContext, growth: Growth): Promise<void> {
-  const { database, failpoints } = context;
-  const { placed, tree, next, signed, statements } = growth;
+function proveGrowth(context: LedgerContext, { placed, tree, next, signed }: Growth): Promise<void> {
   const { row, leaf } = placed.at(-1)!;
+  return selfCheck(context, next, tree, leaf.leaf(row.idtimestamp, row.timestampCommitted), signed);
+}
+
+/** @param isProven whether the last leaf was proved already */
+async function storeGrowth(context: LedgerContext, growth: Growth, isProven: boolean): Promise<void> {
+  const { database, failpoints } = context;
   await database.commitTogether(SEQUENCER, statementsOf(growth), async () => {
-    // The statements go out with the end of this turn, and the database runs them during the check.
-    await turn();
-    await selfCheck(context, next, tree, leaf.leaf(row.idtimestamp, row.timestampCommitted), signed);
-    if (statements.length > 0) await failpoints.reach('sign.inside');
+    if (!isProven) {
+      // The statements go out with the end of this turn, and the database runs them during the check.
+      await turn();
+      await proveGrowth(context, growth);
+    }
+    if (growth.statements.length > 0) await failpoints.reach('sign.inside');
     await failpoints.reach('commit.inside');
     await failpoints.reach('seal.inside');
   });
@@ -212,7 +218,8 @@ export interface GrownLog {
  * Commits and seals a batch in one transaction: signs its statements, assigns strictly rising idtimestamps, stores
  * statements, leaves, nodes and the seal over them, and removes the entries from the intake. The seal is signed before,
  * outside any transaction, and is discarded if the log has changed since the frontier was read; nobody sees a seal that
- * is not stored (docs/design/README.md#one-operation). Resolves with the same frontier if nothing could be committed.
+ * is not stored (docs/design/README.md#one-operation). Resolves with the same frontier if nothing could be committed, or if
+ * entries that were coming have not come.
  * @throws {LeaseLost} if this holder no longer holds the log, or does not get it
  * @throws {LogInconsistent} if the new seal does not prove its last leaf
  */
@@ -244,7 +251,14 @@ export async function growLog(
   const massif = begunMassif({ log, peaks: frontier.peaks, rows, nodes: growth.tree.nodes });
   const staged = stageSeal(context, growth.next, growth.signed.seal, massif);
   try {
-    await storeGrowth(context, growth);
+    if (batch.came) {
+      const [cameToWait] = await Promise.all([batch.came, proveGrowth(context, growth)]);
+      if (!cameToWait) {
+        await staged.discard();
+        return { frontier };
+      }
+    }
+    await storeGrowth(context, growth, batch.came !== undefined);
     memory.remember(log, growth.signed.seal.signed, growth.tree.peaks);
     if (statements.length > 0) await context.failpoints.reach('sign.after');
     await context.failpoints.reach('commit.after');

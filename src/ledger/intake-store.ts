@@ -1,8 +1,10 @@
 import { selected, table } from '../platform/postgres/columns.js';
 import type { SqlStatement, Tx } from '../platform/postgres/database.js';
 import { insertInto } from '../platform/postgres/insert-rows.js';
+import { affectsExactly } from './exact-rows-store.js';
 import type { EntryKind, WaitingEntry } from './leaf-source.js';
 import type { LogRef } from './log.js';
+import { LeaseLost } from './log-inconsistent.js';
 
 export interface IntakeRow extends LogRef {
   readonly entryId: string;
@@ -102,13 +104,18 @@ export async function isWaiting(tx: Tx, log: LogRef, entryId: string): Promise<b
   return rows.length > 0;
 }
 
-/** Removes entries, one at least, from the intake; the caller commits them in the same transaction. */
+/**
+ * Removes entries, one at least, from the intake; the caller commits them in the same transaction.
+ * @throws {LeaseLost} if one of them does not wait any more; the caller's transaction then stores nothing
+ */
 export function deleteIntake(log: LogRef, entryIds: readonly string[]): SqlStatement {
   const sorted = [...entryIds].sort();
-  return {
+  return affectsExactly(
+    sorted.length,
+    () => new LeaseLost('an entry of the batch does not wait any more'),
     // The index reads the range. With only the list, all that waits was read from a table without statistics.
-    text: `DELETE FROM archivist.intake WHERE tenant_id = $1 AND log_id = $2
-              AND entry_id >= $4 AND entry_id <= $5 AND entry_id = ANY ($3::uuid[])`,
-    values: [log.tenantId, log.logId, sorted, sorted[0], sorted.at(-1)],
-  };
+    `DELETE FROM archivist.intake WHERE tenant_id = $1 AND log_id = $2
+        AND entry_id >= $4 AND entry_id <= $5 AND entry_id = ANY ($3::uuid[])`,
+    [log.tenantId, log.logId, sorted, sorted[0], sorted.at(-1)],
+  );
 }

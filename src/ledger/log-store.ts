@@ -119,14 +119,22 @@ export async function takeLease(
   return { log: logState(leased), databaseMs: databaseTime.getTime() };
 }
 
-/** A log as this process left it: unchanged since, and not leased to another holder. Resolves with the database's clock. */
+/** Holds for the row of a log that is as a process left it ($1 to $7): unchanged since, and not leased to another holder. */
+export const AS_LEFT = `log.tenant_id = $1 AND log.log_id = $2 AND log.halted IS NULL AND log.lease_epoch = $3
+        AND log.size = $4 AND log.seal_number = $5 AND log.published_number = $5 AND log.sealed_size = $4
+        AND jsonb_array_length(log.forks) = $7
+        AND (log.lease_until IS NULL OR log.lease_holder = $6 OR log.lease_until <= clock_timestamp())`;
+
+export function asLeft(left: LogState, holder: string): readonly unknown[] {
+  const { tenantId, logId, leaseEpoch, size, sealNumber, forks } = left;
+  return [tenantId, logId, leaseEpoch, size, sealNumber, holder, forks.length];
+}
+
+/** A log as this process left it. Resolves with the database's clock. */
 export async function isAsLeft(tx: Tx, left: LogState, holder: string): Promise<{ databaseMs: number } | undefined> {
   const [row] = await tx.query<{ database_time: Date }>(
-    `SELECT clock_timestamp() AS database_time FROM archivist.log
-      WHERE tenant_id = $1 AND log_id = $2 AND halted IS NULL AND lease_epoch = $3 AND size = $4 AND seal_number = $5
-        AND published_number = $5 AND sealed_size = $4 AND jsonb_array_length(forks) = $7
-        AND (lease_until IS NULL OR lease_holder = $6 OR lease_until <= clock_timestamp())`,
-    [left.tenantId, left.logId, left.leaseEpoch, left.size, left.sealNumber, holder, left.forks.length],
+    `SELECT clock_timestamp() AS database_time FROM archivist.log WHERE ${AS_LEFT}`,
+    [...asLeft(left, holder)],
   );
   return row && { databaseMs: row.database_time.getTime() };
 }

@@ -38,8 +38,17 @@ export async function readNodes(tx: Tx, log: LogRef, indices: readonly bigint[])
 }
 
 /**
- * Loads nodes in one query and returns them by their index in the list. Only the nodes leave the database, not their
- * pages, and as one value. One subquery per node keeps the planner from sorting the whole table for a join.
+ * The nodes of a log ($1, $2) with the indexes of a list of the name `wanted`, as one value: not their pages. One subquery
+ * per node keeps the planner from sorting the whole table for a join.
+ */
+export const WANTED_NODES = `string_agg((
+              SELECT substring(nodes FROM ${NODE_BYTES} * (index % ${NODES_A_PAGE})::int + 1 FOR ${NODE_BYTES})
+                FROM archivist.node_page
+               WHERE tenant_id = $1 AND log_id = $2 AND page = index / ${NODES_A_PAGE}
+            ), ''::bytea ORDER BY place)`;
+
+/**
+ * Loads nodes in one query and returns them by their index in the list.
  */
 export async function readNodeList(
   tx: Tx,
@@ -47,20 +56,19 @@ export async function readNodeList(
   indices: readonly bigint[],
 ): Promise<(place: number) => Uint8Array> {
   const [row] = await tx.query<{ nodes: Uint8Array | null }>(
-    `SELECT string_agg((
-              SELECT substring(nodes FROM ${NODE_BYTES} * (index % ${NODES_A_PAGE})::int + 1 FOR ${NODE_BYTES})
-                FROM archivist.node_page
-               WHERE tenant_id = $1 AND log_id = $2 AND page = index / ${NODES_A_PAGE}
-            ), ''::bytea ORDER BY place) AS nodes
-       FROM unnest($3::bigint[]) WITH ORDINALITY AS wanted(index, place)`,
-    // The driver would quote and escape every number.
-    [log.tenantId, log.logId, `{${indices.join(',')}}`],
+    `SELECT ${WANTED_NODES} AS nodes FROM unnest($3::bigint[]) WITH ORDINALITY AS wanted(index, place)`,
+    [log.tenantId, log.logId, bigintArray(indices)],
   );
   const { buffer, byteOffset, length } = row?.nodes ?? NO_NODES;
   if (length !== indices.length * NODE_BYTES)
     throw new LogInconsistent(`of ${indices.length} nodes ${length / NODE_BYTES} are stored`);
   // Views are created on use: thousands of unused ones would be moved by every garbage collection.
   return (place) => new Uint8Array(buffer, byteOffset + place * NODE_BYTES, NODE_BYTES);
+}
+
+/** A parameter; the driver would quote and escape every number. */
+export function bigintArray(numbers: readonly bigint[]): string {
+  return `{${numbers.join(',')}}`;
 }
 
 /** Nodes `from` (included) to `to` (excluded). @throws {LogInconsistent} when one is missing */
@@ -81,9 +89,14 @@ export async function readNodeRange(tx: Tx, log: LogRef, from: bigint, to: bigin
   });
 }
 
+/** The index of the first node of the last page of a log of this size; the size itself, if the page is full. */
+export function openPageStart(size: bigint): bigint {
+  return size - (size % NODES_A_PAGE);
+}
+
 /** The nodes of the last page of a log of this size, if the page is not full; at most 31. */
 export function readOpenPage(tx: Tx, log: LogRef, size: bigint): Promise<Uint8Array[]> {
-  return readNodeRange(tx, log, size - (size % NODES_A_PAGE), size);
+  return readNodeRange(tx, log, openPageStart(size), size);
 }
 
 /** The part of these nodes, the last of a log of this size, that is on a page which is not full. */

@@ -20,7 +20,7 @@ export interface RequestedRound {
 interface RequestedRounds {
   /** Requests a round of a log, or joins the one that was requested before. */
   add(log: LogRef, haste: Haste, entries: number): RequestedRound;
-  /** Requests one more round for those who asked for a round that has left work. */
+  /** Requests one more round for those who asked for a round that has left work; none, if it is closed. */
   again(asked: RequestedRound): void;
   has(key: string): boolean;
   /** In the order of the requests. */
@@ -34,6 +34,7 @@ interface RequestedRounds {
 /** @param nowMs a clock that never steps */
 export function createRequestedRounds(nowMs: () => number): RequestedRounds {
   const rounds = new Map<string, RequestedRound>();
+  let closed = false;
   return {
     add(log, haste, entries) {
       const key = roundKey(log);
@@ -44,6 +45,7 @@ export function createRequestedRounds(nowMs: () => number): RequestedRounds {
       return asked;
     },
     again(asked) {
+      if (closed) return asked.resolve();
       const other = rounds.get(asked.key);
       // More waits than one round takes: a pause would make no batch larger.
       if (!other) {
@@ -57,6 +59,7 @@ export function createRequestedRounds(nowMs: () => number): RequestedRounds {
     all: () => [...rounds.values()],
     remove: (key) => void rounds.delete(key),
     close() {
+      closed = true;
       for (const { resolve } of rounds.values()) resolve();
       rounds.clear();
     },

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Ids } from '../platform/ids.js';
+import type { Logger } from '../platform/logger.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import type { ComingStatements } from './coming-statements.js';
 import { createCommitNudge } from './commit-nudge.js';
 import type { Nudge } from './gathered-nudges.js';
 import { suspectLogs } from './halted/suspect-logs.js';
@@ -11,13 +13,16 @@ import type { LogRef } from './log.js';
 import { createMassifFiles } from './massif-files.js';
 import { createRepeat } from './repeat.js';
 import { createRoundQueue } from './round-queue.js';
-import { type RoundState, runRound } from './run-round.js';
+import type { RoundState } from './round-state.js';
+import { runRound } from './run-round.js';
 import { createSealMemory } from './seal-memory.js';
 import { type LedgerLag, sequencerLag } from './sequencer-lag.js';
 import { type PendingWork, pendingWork } from './work-store.js';
 
 /** Of so many logs, a process knows how it left them. */
 const MOST_LOGS = 10_000;
+/** A deployment has few statement logs, and private ones are one. */
+const MOST_FRONTIERS = 16;
 const SWEEP_MS = 1_000;
 /** Maximum number of logs per sweep; the next sweep finds the rest. */
 const SWEEP_LOGS = 1_000;
@@ -47,6 +52,11 @@ export interface Ledger {
    */
   nudge(tenantId: string, logId: string, nudge?: Partial<Nudge>): void;
   /**
+   * Tells of statements whose transaction is about to be committed and whose receipts callers wait for: the batch of a
+   * quiet log is prepared meanwhile. Otherwise the log is nudged when they are committed. Never fails.
+   */
+  prepare(log: LogRef, coming: ComingStatements): void;
+  /**
    * Starts to work: on nudges, and once a second on all logs with pending rows. When this resolves, the logs that
    * contradict the object store are halted, unless another process holds them.
    */
@@ -65,7 +75,10 @@ function holderOf({ database, ids }: LedgerDeps): string {
 }
 
 /** One round of one log, measured. */
-function measuredRounds(deps: LedgerDeps, holder: string): (log: LogRef) => Promise<boolean> {
+function measuredRounds(
+  deps: LedgerDeps,
+  holder: string,
+): (log: LogRef, coming?: ComingStatements) => Promise<boolean> {
   const { clock, metrics } = deps;
   const state: RoundState = {
     context: deps,
@@ -74,13 +87,14 @@ function measuredRounds(deps: LedgerDeps, holder: string): (log: LogRef) => Prom
     memory: createSealMemory(),
     cursors: createIntakeCursors(),
     left: new LRUCache({ max: MOST_LOGS }),
+    frontiers: new LRUCache({ max: MOST_FRONTIERS }),
     committed: metrics.batchCommitted,
   };
-  return async (log) => {
+  return async (log, coming) => {
     const begun = clock.now();
     let outcome: 'done' | 'failed' = 'failed';
     try {
-      const more = await runRound(state, log);
+      const more = await runRound(state, log, coming);
       outcome = 'done';
       return more;
     } finally {
@@ -89,30 +103,37 @@ function measuredRounds(deps: LedgerDeps, holder: string): (log: LogRef) => Prom
   };
 }
 
+function roundFailed(logger: Logger, { tenantId, logId }: LogRef): (error: unknown) => void {
+  return (error) => logger.error({ err: error, tenantId, logId }, 'a round failed');
+}
+
+function haltFailed(logger: Logger): (error: unknown) => void {
+  return (error) =>
+    logger.error({ err: error }, 'the logs could not be compared with the object store; the sweep retries it');
+}
+
+const nudgeOf = ({ statements }: ComingStatements): Nudge => ({ urgent: true, entries: statements.length });
+
 /** Creates the sequencers of all logs that this process comes to hold. */
 export function createLedger(deps: LedgerDeps): Ledger {
   const { database, clock, logger, metrics } = deps;
   const holder = holderOf(deps);
   const nudges = createCommitNudge(deps.queueBackend, logger);
   const rounds = createRoundQueue(deps.parallelLogs, measuredRounds(deps, holder), () => performance.now());
+  let isStarted = false;
   const sweep = createRepeat(() => SWEEP_MS, sweepOnce);
   // What else waits for a log may take minutes, and neither the start nor the other logs wait for it.
   const suspects = suspectLogs(deps, (log) => new Promise((ended) => void work(log, 'soon', 0, ended)));
 
-  function pending(mostLogs: number): Promise<PendingWork> {
-    return database.inTransaction('system reading', (tx) => pendingWork(tx, holder, mostLogs));
-  }
+  const pending = (mostLogs: number): Promise<PendingWork> =>
+    database.inTransaction('system reading', (tx) => pendingWork(tx, holder, mostLogs));
 
   /**
    * A failed round leaves its rows, and the next sweep finds them again.
    * @param ended called when one round has ended, or none begins
    */
   async function work(log: LogRef, haste: Haste, entries = 0, ended?: () => void): Promise<void> {
-    try {
-      if (deps.mayRun()) await rounds.run(log, haste, entries, ended);
-    } catch (error) {
-      logger.error({ err: error, tenantId: log.tenantId, logId: log.logId }, 'a round failed');
-    }
+    if (deps.mayRun()) await rounds.run(log, haste, entries, ended).catch(roundFailed(logger, log));
     ended?.();
   }
 
@@ -129,18 +150,21 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   return {
+    prepare(log, coming) {
+      const begun = isStarted && deps.mayRun() ? rounds.begin(log, coming) : undefined;
+      if (begun) begun.catch(roundFailed(logger, log));
+      else void coming.committed.then((are) => are && nudges.nudge(log, nudgeOf(coming)));
+    },
     nudge: (tenantId, logId, { urgent = false, entries = 1 } = {}) =>
       nudges.nudge({ tenantId, logId }, { urgent, entries }),
     async start() {
-      await suspects
-        .halt()
-        .catch((error: unknown) =>
-          logger.error({ err: error }, 'the logs could not be compared with the object store; the sweep retries it'),
-        );
+      await suspects.halt().catch(haltFailed(logger));
       await nudges.listen((log, { urgent, entries }) => work(log, urgent ? 'urgent' : 'paced', entries));
+      isStarted = true;
       sweep.start();
     },
     async stop() {
+      isStarted = false;
       await nudges.close();
       await sweep.stop();
       await rounds.close();

@@ -1,149 +1,19 @@
-import type { LRUCache } from 'lru-cache';
-import type { Tx } from '../platform/postgres/database.js';
-import { type Frontier, readFrontier } from './frontier.js';
+import { beginAhead, beginEarly, leaseRound, readFacts } from './begin-round.js';
+import type { ComingStatements } from './coming-statements.js';
+import type { Frontier } from './frontier.js';
 import { type GrownLog, growLog } from './grow-log.js';
-import type { IntakeCursors } from './intake-cursors.js';
-import { FIRST_ENTRY } from './intake-store.js';
-import type { LedgerContext } from './ledger-context.js';
 import type { LogRef, LogState } from './log.js';
-import { ClockSkewed, LeaseLost, LogInconsistent } from './log-inconsistent.js';
+import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
-import { haltLog, isAsLeft, leasedLog, releaseLease, SEQUENCER, SEQUENCER_READING, takeLease } from './log-store.js';
-import type { MassifFiles } from './massif-files.js';
+import { haltLog, leasedLog, releaseLease, SEQUENCER, SEQUENCER_READING } from './log-store.js';
 import { publishSeal, publishStoredSeal } from './publish-seal.js';
-import type { SealMemory } from './seal-memory.js';
+import type { BegunRound, Facts, RoundState } from './round-state.js';
 import { checkLastSealObject, checkNoLaterGeneration, lastSealObject } from './seal-object.js';
 import { sealUnsealed } from './seal-unsealed.js';
 import { readBatch, type WaitingBatch } from './waiting-batch.js';
 
 /** The round ends after this many batches, so that a busy log does not keep others waiting. */
 const BATCHES = 8;
-/** If the clocks of the process and the database differ by more than this, no times are assigned. */
-const MAX_SKEW_MS = 5_000;
-
-/** What a process keeps between the rounds of its logs. Losing it only costs time. */
-export interface RoundState {
-  readonly context: LedgerContext;
-  /** Names this process in the leases it takes. */
-  readonly holder: string;
-  readonly files: MassifFiles;
-  readonly memory: SealMemory;
-  readonly cursors: IntakeCursors;
-  /** Each log as this process left it, sealed and published; the log's row tells whether it is still so. */
-  readonly left: LRUCache<string, LogState>;
-  /** Called after each committed batch. */
-  readonly committed: (leaves: number) => void;
-}
-
-/** The facts of one batch. */
-interface Facts {
-  readonly frontier: Frontier;
-  readonly batch: WaitingBatch;
-}
-
-/** A round that begins. */
-interface BegunRound {
-  readonly log: LogState;
-  /** Undefined if the last seal must first be completed; an error if the stored facts contradict themselves. */
-  readonly facts: Facts | LogInconsistent | undefined;
-  /** The object of the log's last seal, if it is being read already. */
-  readonly sealObject?: Promise<Uint8Array | undefined>;
-  /** The log under this round's lease; undefined until the round has it. */
-  held: LogState | undefined;
-}
-
-async function readFacts(tx: Tx, { context, memory, cursors }: RoundState, log: LogState): Promise<Facts> {
-  const read = (after: string) => readBatch(tx, context, log, after);
-  // The statement that begins a generation has an id before all others.
-  const begins = log.forks.at(-1)?.leaves === log.leaves;
-  // First, because what it finds is looked up next, while the database still reads the frontier.
-  const batch = begins ? read(FIRST_ENTRY) : cursors.first(log, context.clock.now(), read);
-  const frontier = readFrontier(tx, context, memory, log);
-  // Even if one fails: no query may follow the end of the transaction.
-  await Promise.allSettled([frontier, batch]);
-  return { frontier: await frontier, batch: await batch };
-}
-
-/** A log whose first batch's facts a round reads: sealed, and its seal published. */
-function isComplete(log: LogState): boolean {
-  return log.size === log.sealedSize && log.sealNumber === log.publishedNumber;
-}
-
-/**
- * Reads the facts in the same round trip as the lease if the log is as this process left it: the database runs the
- * queries in their order, so they see what the lease covers.
- * @param leased takes the lease; its queries are already sent
- */
-async function factsOf(tx: Tx, state: RoundState, ref: LogRef, leased: Promise<LogState | undefined>) {
-  const left = state.left.get(ref.logId);
-  const ahead = left && readFacts(tx, state, left);
-  // Even if the lease is refused: no query may follow the end of the transaction.
-  await Promise.allSettled([leased, ahead]);
-  const log = await leased;
-  if (!log || !isComplete(log)) return undefined;
-  // If the log has changed since, what was read may be missing or may contradict itself.
-  if (left?.sealNumber !== log.sealNumber || left.size !== log.size || left.name !== log.name)
-    return readFacts(tx, state, log);
-  const { frontier, batch } = (await ahead)!;
-  return { frontier: { ...frontier, log }, batch };
-}
-
-/** Takes the lease and reads the first batch's facts in the same transaction. */
-async function leaseRound(state: RoundState, ref: LogRef): Promise<BegunRound | undefined> {
-  const { context, holder } = state;
-  const before = context.clock.now();
-  let skew = 0;
-  const round = await context.database.inTransaction(SEQUENCER, async (tx) => {
-    const lease = takeLease(tx, ref, holder).then((taken) => {
-      if (taken) skew = Math.max(before - taken.databaseMs, taken.databaseMs - context.clock.now());
-      return taken?.log;
-    });
-    // The lease must be stored even then: only its holder can halt the log.
-    const facts = await factsOf(tx, state, ref, lease).catch((error: unknown) => {
-      if (error instanceof LogInconsistent) return error;
-      throw error;
-    });
-    const log = await lease;
-    return log && { log, facts, held: log };
-  });
-  if (!round || skew <= MAX_SKEW_MS) return round;
-  await context.database.inTransaction('system', (tx) => releaseLease(tx, round.log));
-  throw clockSkewed(skew);
-}
-
-function clockSkewed(skew: number): ClockSkewed {
-  return new ClockSkewed(
-    `the clock differs from the database's by ${Math.round(skew / 1_000)} s: the sequencer does not run`,
-  );
-}
-
-/**
- * Begins a round of a log that nobody has touched since this process left it: only reads, because the lease is taken with
- * the first batch. Undefined if the round must begin with the lease.
- * @throws {ClockSkewed}
- */
-async function beginAhead(state: RoundState, ref: LogRef): Promise<BegunRound | undefined> {
-  const { context, holder } = state;
-  const left = state.left.get(ref.logId);
-  if (!left) return undefined;
-  const before = context.clock.now();
-  // Beside the database: the two are compared before anything is committed.
-  const sealObject = lastSealObject(context.objectStore, left);
-  sealObject.catch(() => undefined);
-  const found = await context.database.inTransaction(SEQUENCER_READING, async (tx) => {
-    const facts = readFacts(tx, state, left);
-    const standing = isAsLeft(tx, left, holder).then((as) => {
-      return as && Math.max(before - as.databaseMs, as.databaseMs - context.clock.now());
-    });
-    // Even if one fails: no query may follow the end of the transaction.
-    await Promise.allSettled([standing, facts]);
-    const skew = await standing;
-    return skew === undefined ? undefined : { skew, facts: await facts };
-  });
-  if (!found) return undefined;
-  if (found.skew > MAX_SKEW_MS) throw clockSkewed(found.skew);
-  return { log: left, facts: found.facts, sealObject, held: undefined };
-}
 
 /** Completes the last seal, then reads the first batch's facts. */
 async function recoverFacts(state: RoundState, leased: LogState): Promise<Facts> {
@@ -163,8 +33,10 @@ async function runBatches(state: RoundState, round: BegunRound): Promise<boolean
   let { frontier, batch } = facts ?? (await recoverFacts(state, log));
   state.left.set(log.logId, frontier.log);
   // Before anything is committed: if the database is older than what was published, its intake stays unchanged.
-  const sealObject = round.sealObject ?? lastSealObject(context.objectStore, frontier.log);
-  await checkLastSealObject(sealObject, frontier.log, frontier.seal);
+  if (!batch.came) {
+    const sealObject = round.sealObject ?? lastSealObject(context.objectStore, frontier.log);
+    await checkLastSealObject(sealObject, frontier.log, frontier.seal);
+  }
   for (let count = 1; batch.entries.length > 0; count += 1) {
     const before = frontier.log;
     const grown = await growLog(context, state.memory, frontier, batch, { holder, takesLease: !round.held });
@@ -174,7 +46,8 @@ async function runBatches(state: RoundState, round: BegunRound): Promise<boolean
       round.held = after;
       state.committed(Number(after.leaves - before.leaves));
     }
-    cursors.passed(before, batch.entries.at(-1)!.entryId);
+    // Of those that were coming, nothing is known about what waits before them.
+    if (!batch.came) cursors.passed(before, batch.entries.at(-1)!.entryId);
     const ends = !batch.more || count === BATCHES || keyIdOf(logSigner(context, before), before) !== keyId;
     if (hasGrown) {
       frontier = await publishGrown(state, grown, ends);
@@ -187,15 +60,17 @@ async function runBatches(state: RoundState, round: BegunRound): Promise<boolean
 }
 
 async function publishGrown(
-  { context, files, left }: RoundState,
+  { context, files, left, frontiers }: RoundState,
   { frontier, sealed, staged }: GrownLog,
   ends: boolean,
 ): Promise<Frontier> {
   try {
     const lease = ends ? 'ended' : 'renewed';
     const log = await publishSeal(context, files, frontier.log, frontier.seal!, { lease, batch: sealed, staged });
+    const published = { ...frontier, log };
     left.set(log.logId, log);
-    return { ...frontier, log };
+    if (log.structure === 'RFC9162_SHA256') frontiers.set(log.logId, published);
+    return published;
   } catch (error) {
     await staged?.discard();
     throw error;
@@ -251,10 +126,16 @@ async function finishRound(state: RoundState, round: BegunRound): Promise<boolea
  * Runs one round of one log: signs, commits, seals and publishes, a few batches of it. What is kept in memory only
  * saves work: after a failure at any point, the next round continues from the rows. Resolves with whether work is left;
  * with false, at once, if another sequencer has the log.
+ * @param coming what the round begins with, before it is known whether it waits; only if it does, the round reads the
+ * intake where it cannot begin with that
  * @throws {ClockSkewed} and every error of the database, the object store or a key; the log is then as after a crash
  * there
  */
-export async function runRound(state: RoundState, ref: LogRef): Promise<boolean> {
+export async function runRound(state: RoundState, ref: LogRef, coming?: ComingStatements): Promise<boolean> {
+  const early = coming && beginEarly(state, ref, coming);
+  const earlyMore = early && (await finishRound(state, early));
+  if (earlyMore !== undefined) return earlyMore;
+  if (coming && !(await coming.committed)) return false;
   const ahead = await beginAhead(state, ref).catch((error: unknown) => {
     // Only the holder of the lease can halt the log.
     if (error instanceof LogInconsistent) return undefined;

@@ -26,6 +26,11 @@ export interface WaitingBatch {
   readonly leaves: ReadonlyMap<string, LeafEntry>;
   /** Statements that the service must sign first. */
   readonly unsigned: readonly UnsignedStatement[];
+  /**
+   * Whether the entries came to wait; the batch may be stored only if they did. Undefined for entries that were read from
+   * the intake.
+   */
+  readonly came?: Promise<boolean>;
 }
 
 /**

@@ -61,8 +61,9 @@ function registerRoute(deps: ScittDeps, held: HeldReceipts): Route {
       requireCose(headers['content-type']);
       const log = deps.publicStatementLog;
       const followed = deps.receipts.follow(log);
-      const { eventId, repeated } = await registerStatement(deps, principal, { submitted: rawBody, public: true });
       const waitMs = preferredWaitMs(headers['prefer']);
+      const request = { submitted: rawBody, public: true, isAwaited: waitMs > 0 };
+      const { eventId, repeated } = await registerStatement(deps, principal, request);
       const wait = () => (repeated ? deps.receipts.receipt(log, eventId, waitMs) : followed.receipt(eventId, waitMs));
       const receipt = waitMs === 0 ? undefined : await wait();
       if (receipt) return { status: 201, ...cose(receipt, at(deps, eventId)) };

@@ -47,10 +47,10 @@ export interface ScittDeps {
   readonly keyring: Pick<Keyring, 'everyKey'>;
   readonly rules: RulesCache;
   /**
-   * Creates the event of a statement; for a statement that was registered before, returns the first event. Declared
+   * Creates the event of a statement, whose receipt the caller may wait for; for a statement that was registered before, returns the first event. Declared
    * here, implemented by the provenance side, wired by the composition root. When it resolves, its rows are committed.
    */
-  accept(principal: Principal, statement: AcceptedStatement): Promise<RegisteredEntry>;
+  accept(principal: Principal, statement: AcceptedStatement, isAwaited?: boolean): Promise<RegisteredEntry>;
   /** Announces a statement that is about to be accepted, if the policy allows it. The result ends the announcement. */
   expect(): () => void;
   /**
@@ -64,18 +64,19 @@ export interface ScittDeps {
 
 /**
  * Registers a statement in the caller's name. The policy decides before anything is written.
+ * @param request `isAwaited`: the caller waits for the receipt, so the log does not wait for other entries
  * @throws {StatementRefused} by the policy; any error of `accept`
  */
 export async function registerStatement(
   deps: ScittDeps,
   principal: Principal,
-  request: { readonly submitted: Uint8Array; readonly public: boolean },
+  request: { readonly submitted: Uint8Array; readonly public: boolean; readonly isAwaited?: boolean },
 ): Promise<RegisteredEntry> {
   const arrived = deps.expect();
   try {
     const statement = await judged(deps, principal, request);
     // Not awaited here: the announcement ends when the statement is submitted.
-    return deps.accept(principal, statement);
+    return deps.accept(principal, statement, request.isAwaited);
   } finally {
     arrived();
   }

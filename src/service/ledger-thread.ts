@@ -1,12 +1,20 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { ComingStatements } from '../ledger/coming-statements.js';
+import type { LogRef } from '../ledger/log.js';
 import type { Ledger, LedgerMetrics } from '../ledger/round.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
 import type { BaseSettings, LedgerSettings } from './base-settings.js';
 import type { LedgerReport } from './ledger-report.js';
 
-/** Messages to the thread: nudges come between `start` and `stop`. */
-export type ToLedger = { readonly nudges: readonly Parameters<Ledger['nudge']>[] } | 'start' | 'stop';
+/** A call of the ledger. Of coming statements, a second call tells by their number whether they were committed. */
+export type LedgerCall =
+  | { readonly nudge: Parameters<Ledger['nudge']> }
+  | { readonly coming: number; readonly log: LogRef; readonly statements: ComingStatements['statements'] }
+  | { readonly came: number; readonly committed: boolean };
+
+/** Messages to the thread: calls come between `start` and `stop`. */
+export type ToLedger = { readonly calls: readonly LedgerCall[] } | 'start' | 'stop';
 
 /** What the thread tells: that it is running, published seals, which disk had no room for a write, and its metrics. */
 export type Told =
@@ -28,15 +36,25 @@ interface LedgerThread {
   close(): Promise<void>;
 }
 
-/** An accept nudges each log, and then the one that its caller waits for: nudges of one turn of the event loop go together. */
-function nudgeTogether(tell: (nudges: Parameters<Ledger['nudge']>[]) => void): Ledger['nudge'] {
-  let nudges: Parameters<Ledger['nudge']>[] = [];
+/** An accept nudges each log, and then the one that its caller waits for: calls of one turn of the event loop go together. */
+function callTogether(tell: (calls: LedgerCall[]) => void): Pick<Ledger, 'nudge' | 'prepare'> {
+  let calls: LedgerCall[] = [];
+  let prepared = 0;
   const tellAll = (): void => {
-    tell(nudges);
-    nudges = [];
+    tell(calls);
+    calls = [];
   };
-  return (...nudge) => {
-    if (nudges.push(nudge) === 1) process.nextTick(tellAll);
+  const call = (made: LedgerCall): void => {
+    if (calls.push(made) === 1) process.nextTick(tellAll);
+  };
+  return {
+    nudge: (...nudge) => call({ nudge }),
+    prepare(log, { statements, committed }) {
+      prepared += 1;
+      const number = prepared;
+      call({ coming: number, log, statements });
+      void committed.then((are) => call({ came: number, committed: are }));
+    },
   };
 }
 
@@ -61,7 +79,7 @@ export function openLedgerThread(config: BaseSettings & LedgerSettings): LedgerT
       }
       return {
         ...here,
-        nudge: nudgeTogether((nudges) => tell({ nudges })),
+        ...callTogether((calls) => tell({ calls })),
         async start() {
           const started = new Promise<void>((resolve) => {
             // Its first messages can be metrics of rounds that run before it has started.

@@ -1,13 +1,28 @@
 // The entry point of the ledger's thread (`ledger-thread.ts`).
 import { parentPort, workerData } from 'node:worker_threads';
-import type { LedgerMetrics } from '../ledger/round.js';
+import type { Ledger, LedgerMetrics } from '../ledger/round.js';
 import type { BaseSettings, LedgerSettings } from './base-settings.js';
 import type { LedgerReport } from './ledger-report.js';
-import type { ToLedger, Told } from './ledger-thread.js';
+import type { LedgerCall, ToLedger, Told } from './ledger-thread.js';
 import { startLedger } from './service-ledger.js';
 
 /** Nobody waits for a metric: it goes with the next message, at the latest after this time. */
 const METRICS_AFTER_MS = 20;
+
+/** Makes the calls of the other thread. */
+function callsOfThread(): (call: LedgerCall, ledger: Pick<Ledger, 'nudge' | 'prepare'>) => void {
+  const coming = new Map<number, (committed: boolean) => void>();
+  return (call, { nudge, prepare }) => {
+    if ('nudge' in call) nudge(...call.nudge);
+    else if ('came' in call) {
+      coming.get(call.came)?.(call.committed);
+      coming.delete(call.came);
+    } else {
+      const committed = new Promise<boolean>((resolve) => coming.set(call.coming, resolve));
+      prepare(call.log, { statements: call.statements, committed });
+    }
+  };
+}
 
 function main(): void {
   const port = parentPort!;
@@ -51,12 +66,14 @@ function main(): void {
     port.close();
   }
 
+  const make = callsOfThread();
+
   port.on('message', (message: ToLedger) => {
     if (message === 'start') void start();
     else if (message === 'stop') void stop();
     else
-      void ledger?.then(({ nudge }) => {
-        for (const each of message.nudges) nudge(...each);
+      void ledger?.then((calls) => {
+        for (const call of message.calls) make(call, calls);
       });
   });
 }

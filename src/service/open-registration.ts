@@ -80,8 +80,8 @@ function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): Scitt
     receipts,
     keyring,
     rules: createRulesCache({ database, clock, reservedIssuers }),
-    async accept(principal, statement): Promise<RegisteredEntry> {
-      return entryOf(await writer.accept({ kind: 'registration', principal, ...statement }));
+    async accept(principal, statement, isAwaited = false): Promise<RegisteredEntry> {
+      return entryOf(await writer.accept({ kind: 'registration', principal, ...statement, isAwaited }));
     },
     expect: writer.expect,
     async acceptTogether(principal, statements) {

@@ -1,6 +1,7 @@
 import type { ChainWatch } from '../archivist/chain/watch-chain.js';
 import type { Quotas } from '../iam/tenancies/quotas.js';
 import type { Backlog } from '../ledger/backlog.js';
+import type { ComingStatements } from '../ledger/coming-statements.js';
 import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
 import type { LogRef } from '../ledger/log.js';
 import type { Ledger } from '../ledger/round.js';
@@ -34,6 +35,12 @@ export interface ServiceBase extends Base, SharedSettings {
   readonly backlog: Backlog;
   /** Reports that entries wait for a log; one unless told. */
   nudge(log: LogRef, entries?: number): void;
+  /**
+   * Reports statements whose transaction is about to be committed and whose receipts callers wait for. Their log needs no
+   * nudge.
+   * @returns to be called with whether they were committed
+   */
+  prepare(log: LogRef, statements: ComingStatements['statements']): (committed: boolean) => void;
   /** Reports that a caller waits for the seal of a log. */
   wanted(log: LogRef): void;
 }
@@ -55,6 +62,14 @@ export function serviceBase(
     rightClock: base.clockWatch.right,
     pageTokens: createPageTokens(base.keyring.pageTokenKey),
     nudge: ({ tenantId, logId }, entries = 1) => ledger.nudge(tenantId, logId, { entries }),
+    prepare(log, statements) {
+      let settle: (committed: boolean) => void = () => {};
+      const committed = new Promise<boolean>((resolve) => {
+        settle = resolve;
+      });
+      ledger.prepare(log, { statements, committed });
+      return settle;
+    },
     wanted: ({ tenantId, logId }) => ledger.nudge(tenantId, logId, { urgent: true, entries: 0 }),
   };
 }

@@ -40,7 +40,7 @@ export async function startLedger(
   config: BaseSettings & LedgerSettings,
   report: LedgerReport,
   diskReported: (use: DiskUse) => void,
-): Promise<{ nudge: Ledger['nudge']; close(): Promise<void> }> {
+): Promise<Pick<Ledger, 'nudge' | 'prepare'> & { close(): Promise<void> }> {
   const closers: Closers = [];
   const base = await openBase(config, { diskReported }, closers);
   const ledger = createServiceLedger(config, base, report);
@@ -48,19 +48,21 @@ export async function startLedger(
   closers.push(() => keys.close());
   await ledger.start();
   await base.disk.start();
+  /** A key that another thread or process has rotated stops signing within a second. */
+  const withNewKeys = (work: () => void): void => {
+    keys
+      .refresh()
+      .catch((error: unknown) =>
+        base.logger.warn(
+          { err: error },
+          'the keys could not be read; this is retried, and the keys read last stay in use',
+        ),
+      )
+      .finally(work);
+  };
   return {
-    nudge(tenantId, logId, nudge) {
-      // A key that another thread or process has rotated stops signing within a second.
-      keys
-        .refresh()
-        .catch((error: unknown) =>
-          base.logger.warn(
-            { err: error },
-            'the keys could not be read; this is retried, and the keys read last stay in use',
-          ),
-        )
-        .finally(() => ledger.nudge(tenantId, logId, nudge));
-    },
+    nudge: (...nudge) => withNewKeys(() => ledger.nudge(...nudge)),
+    prepare: (log, coming) => withNewKeys(() => ledger.prepare(log, coming)),
     async close() {
       await ledger.stop();
       await closeAll(closers);

@@ -11,6 +11,8 @@ import { createDeployment, type Deployment, ENGINES, requestToken } from './depl
 /** Between the durable steps that only registrations take, and some that they share with events. */
 const SCRAPI = ['accept.before', 'accept.after', 'commit.inside', 'publish.numbered'];
 const PAYLOAD_HASH = ['register.after', 'commit.inside'];
+/** Between the steps of a batch that is prepared while its statements are committed. */
+const EARLY = ['accept.after', 'seal.signed', 'publish.numbered'];
 const EACH = 3;
 const issuer = sampleIssuer();
 
@@ -75,6 +77,28 @@ describe.each(ENGINES)('on %s', (engine) => {
       const dying = deployment.spawn({ ...pinned, ARCHIVIST_FAILPOINT: failpoint! });
       const url = await dying.ready;
       if (url !== undefined) await Promise.all(fresh.map((each) => send(url, each)));
+      expect([failpoint, await dying.ended]).toEqual([failpoint, 'SIGKILL']);
+      await deployment.expireLeases();
+      const clean = await deployment.start(pinned);
+      await Promise.all(fresh.map((each) => send(clean.url, each)));
+      await clean.kill();
+    },
+    180_000,
+  );
+
+  it.each(EARLY)(
+    'a statement whose batch was prepared is in its log once, whatever was answered before the service was killed at %s',
+    async (failpoint) => {
+      const armed = join(deployment.folder, `armed-${failpoint}`);
+      await deployment.expireLeases();
+      const dying = deployment.spawn({ ...pinned, ARCHIVIST_FAILPOINT: `file:${armed}` });
+      const url = (await dying.ready)!;
+      const [first, ...fresh] = Array.from({ length: 1 + EACH }, () => newStatement('/entries'));
+      sent.push(first!, ...fresh);
+      // From its end on, this process has left the log.
+      expect((await send(url, first!))!.length).toBeGreaterThan(0);
+      await writeFile(armed, failpoint);
+      await Promise.all(fresh.map((each) => send(url, each)));
       expect([failpoint, await dying.ended]).toEqual([failpoint, 'SIGKILL']);
       await deployment.expireLeases();
       const clean = await deployment.start(pinned);

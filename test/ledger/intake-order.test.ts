@@ -17,6 +17,7 @@ const BATCH = 1_000;
 const SMALL = 50;
 
 interface PlanNode {
+  readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
@@ -61,7 +62,8 @@ class Reads {
   #add(node: PlanNode): void {
     const table = node['Relation Name'];
     const read = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-    if (table) this.rows.set(table, (this.rows.get(table) ?? 0) + read);
+    // What a change returns was read below it.
+    if (table && node['Node Type'] !== 'ModifyTable') this.rows.set(table, (this.rows.get(table) ?? 0) + read);
     for (const each of node.Plans ?? []) this.#add(each);
   }
 }

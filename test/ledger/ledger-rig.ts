@@ -11,7 +11,8 @@ import type { EntryKind, LeafEntry } from '../../src/ledger/leaf-source.js';
 import type { LogRef, LogStructure } from '../../src/ledger/log.js';
 import { createLog } from '../../src/ledger/log-store.js';
 import { createMassifFiles } from '../../src/ledger/massif-files.js';
-import { type RoundState, runRound } from '../../src/ledger/run-round.js';
+import type { RoundState } from '../../src/ledger/round-state.js';
+import { runRound } from '../../src/ledger/run-round.js';
 import { createSealMemory } from '../../src/ledger/seal-memory.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { createIds } from '../../src/platform/ids.js';
@@ -89,6 +90,7 @@ export function createRig(parts: RigParts): LedgerRig {
     memory: createSealMemory(),
     cursors: createIntakeCursors(),
     left: new LRUCache({ max: 10 }),
+    frontiers: new LRUCache({ max: 10 }),
     committed: () => {},
     context: {
       database,

@@ -291,3 +291,39 @@ describe('the round queue', () => {
     await paced.queue.close();
   });
 });
+
+describe('a round with statements that are coming', () => {
+  const coming = { statements: [], committed: Promise.resolve(true) };
+
+  it('begins at once, unless its log has a round or there is no room for one more', async () => {
+    const { queue, begun, time, end } = pacedQueue(2);
+    const first = queue.begin(log('a'), coming);
+    expect(begun).toEqual(['a']);
+    expect(queue.begin(log('a'), coming)).toBeUndefined();
+    void queue.run(log('b'), 'soon', 1);
+    void queue.run(log('c'), 'soon', 1);
+    expect([queue.begin(log('c'), coming), queue.begin(log('d'), coming)]).toEqual([undefined, undefined]);
+    await end('a', time.nowMs);
+    await first;
+    expect(begun).toEqual(['a', 'b', 'c']);
+    await end('b', time.nowMs);
+    await end('c', time.nowMs);
+    await queue.close();
+    expect(queue.begin(log('a'), coming)).toBeUndefined();
+  });
+
+  it('is the one that a caller waits for, and no other begins for that', async () => {
+    const { queue, begun, time, end } = pacedQueue();
+    void queue.begin(log('a'), coming);
+    const waited = queue.run(log('a'), 'urgent', 0);
+    await end('a', time.nowMs);
+    await waited;
+    expect(begun).toEqual(['a']);
+    void queue.begin(log('a'), coming);
+    void queue.run(log('a'), 'urgent', 1);
+    await end('a', time.nowMs);
+    expect(begun).toEqual(['a', 'a', 'a']);
+    await end('a', time.nowMs);
+    await queue.close();
+  });
+});

@@ -18,6 +18,7 @@ import { keyReused } from '../idempotency/idempotency.js';
 import { releaseClaims, takeClaims } from '../idempotency/idempotency-store.js';
 import type { StatementAssetRef } from '../registrations/statement-asset-store.js';
 import { applyChanges } from './apply-changes.js';
+import { type AwaitedStatements, awaitedStatements } from './awaited-statements.js';
 import { attachedBlobs } from './check-attachments.js';
 import { type Draft, draftOf, nextOf, type Placed, sameAs } from './draft.js';
 import { grantsForBatch } from './grants-for-batch.js';
@@ -47,10 +48,14 @@ export interface AcceptDeps {
   readonly statementAssets: Map<string, EventPlace>;
 }
 
-/** A batch's outcomes in the order of its submissions, and the logs that now have work to do. */
+/**
+ * A batch's outcomes in the order of its submissions, the logs that now have work to do, and what callers wait for in some
+ * of them.
+ */
 interface BatchResult {
   readonly outcomes: Outcome[];
   readonly logs: LogWithWork[];
+  readonly awaited: AwaitedStatements[];
 }
 
 /**
@@ -93,7 +98,7 @@ export async function acceptBatch(
   }
   const written = await writePlans(tx, plans, context);
   const statements = oneAfterAnother(written, addRegistrants(registrantsOfBatch(submissions, outcomes)));
-  return { result: { outcomes, logs: logsOf(plans) }, statements };
+  return { result: { outcomes, logs: logsOf(plans), awaited: awaitedStatements(plans) }, statements };
 }
 
 /** What planning reads. Assets for statements are created here first, where they are missing. */

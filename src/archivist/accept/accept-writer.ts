@@ -1,8 +1,10 @@
 import type { Failpoints } from '../../ledger/failpoints.js';
 import type { LogRef } from '../../ledger/log.js';
+import type { StoredStatement } from '../../ledger/statement-store.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { KEPT_PLANS } from '../../platform/postgres/kept-plans.js';
 import { type AcceptDeps, acceptBatch } from './accept-batch.js';
+import type { AwaitedStatements } from './awaited-statements.js';
 import { createExpectedSubmissions, type ExpectedSubmissions } from './expected-submissions.js';
 import type { Accepted, Outcome, Settled, Submission } from './submission.js';
 import { createWaitingGroups, MAX_BATCH } from './waiting-groups.js';
@@ -17,6 +19,11 @@ export interface AcceptWriterDeps extends AcceptDeps {
   admit(): void;
   /** Called after the commit for each log that has work to do, with how many entries began to wait. Must not throw. */
   nudge(log: LogRef, entries: number): void;
+  /**
+   * Called instead, before the commit, for a log for whose statements callers wait; must not throw.
+   * @returns to be called with whether they were committed
+   */
+  prepare(log: LogRef, statements: readonly StoredStatement[]): (committed: boolean) => void;
 }
 
 /** Counts accepts, after their commit. */
@@ -135,14 +142,39 @@ async function writeBatch(deps: AcceptWriterDeps, batch: readonly Submission[]):
   const tenants = new Set(batch.map(({ principal }) => principal.tenantId));
   const scope = [...tenants, deployment.publicTenancy, deployment.deploymentTenancy];
   await deps.failpoints.reach('accept.before');
-  const result = await deps.database.commitDecided({ read: scope, write: scope, settings: KEPT_PLANS }, (tx) =>
-    acceptBatch(tx, deps, batch),
-  );
+  const prepared = prepareLogs(deps);
+  const result = await deps.database
+    .commitDecided({ read: scope, write: scope, settings: KEPT_PLANS }, async (tx) => {
+      const decided = await acceptBatch(tx, deps, batch);
+      prepared.replace(decided.result.awaited);
+      return decided;
+    })
+    .catch((error: unknown) => {
+      prepared.ended(false);
+      throw error;
+    });
+  prepared.ended(true);
   await deps.failpoints.reach('accept.after');
   for (const outcome of result.outcomes) if ('accepted' in outcome) deps.metrics.accepted(outcome.accepted.kind);
   deps.metrics.batchAccepted(batch.length);
-  for (const log of result.logs) deps.nudge(log, log.entries);
+  for (const log of result.logs) if (!prepared.has(log)) deps.nudge(log, log.entries);
   return result.outcomes;
+}
+
+/** The logs that prepare for the transaction of a batch. A repeated transaction writes other rows. */
+function prepareLogs(deps: Pick<AcceptWriterDeps, 'prepare'>) {
+  let logs = new Map<string, (committed: boolean) => void>();
+  const ended = (committed: boolean): void => {
+    for (const settle of logs.values()) settle(committed);
+  };
+  return {
+    replace(awaited: readonly AwaitedStatements[]): void {
+      ended(false);
+      logs = new Map(awaited.map(({ log, statements }) => [log.logId, deps.prepare(log, statements)]));
+    },
+    ended,
+    has: ({ logId }: LogRef): boolean => logs.has(logId),
+  };
 }
 
 /** True for an error that a single row can cause: data and constraint errors, or a bug in our own planning. */

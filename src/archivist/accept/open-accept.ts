@@ -8,7 +8,7 @@ import { startPurgeIdempotencyJob } from '../idempotency/purge-idempotency-job.j
 import { type AcceptWriter, type AcceptWriterDeps, createAcceptWriter } from './accept-writer.js';
 
 interface AcceptBase
-  extends Pick<AcceptWriterDeps, 'database' | 'deployment' | 'ids' | 'failpoints' | 'quotas' | 'nudge'> {
+  extends Pick<AcceptWriterDeps, 'database' | 'deployment' | 'ids' | 'failpoints' | 'quotas' | 'nudge' | 'prepare'> {
   /** Dates what is recorded. */
   readonly rightClock: Clock;
   readonly logger: Logger;

@@ -35,7 +35,13 @@ export interface Plan {
   readonly simpleHashEvents: readonly SimpleHashEvent[];
   /** Present when the event is made from a registered statement. */
   readonly registration?:
-    | { readonly row: Registration; readonly statement: StoredStatement; readonly policy: PolicyRow }
+    | {
+        readonly row: Registration;
+        readonly statement: StoredStatement;
+        readonly policy: PolicyRow;
+        /** The caller waits for the receipt. */
+        readonly isAwaited: boolean;
+      }
     | undefined;
 }
 
@@ -197,6 +203,7 @@ function planRegistration(submission: Of<'registration'>, context: PlanContext):
       row,
       statement: { tenantId, eventId: event.eventId, entry: statement.entry },
       policy: { tenantId, ...statement.policy },
+      isAwaited: submission.isAwaited === true,
     },
   });
 }

@@ -41,6 +41,8 @@ export type Submission = {
       readonly public: boolean;
       readonly eventAttributes: Attributes;
       readonly statement: StatementToRegister;
+      /** The caller waits for the receipt. */
+      readonly isAwaited?: boolean;
     }
 );
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AcceptWriter, createAcceptWriter } from '../../../src/archivist/accept/accept-writer.js';
 import type { Settled, Submission } from '../../../src/archivist/accept/submission.js';
 import { utf8 } from '../../../src/core/bytes.js';
+import { utf8Text } from '../../../src/core/utf8-text.js';
 import type { Quotas } from '../../../src/iam/tenancies/quotas.js';
 import { noFailpoints } from '../../../src/ledger/failpoints.js';
 import { keepPolicies } from '../../../src/ledger/registration-store.js';
@@ -25,8 +26,11 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
   function writing(
     mostGatherMs: number,
     { tenancies = [], quotas = {} }: { tenancies?: readonly string[]; quotas?: Quotas } = {},
-  ): { writer: AcceptWriter; sizes: number[] } {
+  ): { writer: AcceptWriter; sizes: number[]; told: string[] } {
     const sizes: number[] = [];
+    const told: string[] = [];
+    const nameOf = (logId: string) =>
+      ({ [publicStatementLog]: 'public statements', [privateStatementLog]: 'private statements' })[logId] ?? 'tenancy';
     const [deploymentTenancy, publicTenancy, publicStatementLog, privateStatementLog, keysLog] = Array.from(
       { length: 5 },
       () => randomUUID(),
@@ -43,10 +47,14 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
       wallets: new Map(tenancies.map((tenancy) => [tenancy, '0x0'])),
       statementAssets: new Map(),
       admit: () => {},
-      nudge: () => {},
+      nudge: ({ logId }, entries) => void told.push(`nudge ${nameOf(logId)} ${entries}`),
+      prepare({ logId }, statements) {
+        told.push(`prepare ${nameOf(logId)} ${statements.map(({ entry }) => utf8Text(entry)).join(',')}`);
+        return (committed) => void told.push(`committed ${committed}`);
+      },
       mostGatherMs,
     });
-    return { writer, sizes };
+    return { writer, sizes, told };
   }
 
   const principalOf = (tenantId: string) => ({ tenantId, ...NAMES });
@@ -56,6 +64,18 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     const principal = principalOf(tenantId);
     return { kind: 'asset_free_event', principal, attributes: {}, trails: [], eventType: '' };
   }
+
+  const statement = (content: string) => ({
+    submitted: utf8(content),
+    entry: utf8(content),
+    hash: nodeSha256(utf8(randomUUID())),
+    policy: { text: '{}', digest: nodeSha256(utf8('{}')) },
+    keyResolution: {},
+  });
+  const register = (tenantId: string, registered: ReturnType<typeof statement>, isAwaited = false): Submission => {
+    const principal = principalOf(tenantId);
+    return { kind: 'registration', principal, public: true, eventAttributes: {}, statement: registered, isAwaited };
+  };
 
   const refusedOrIn = (outcome: Settled) =>
     'refused' in outcome ? outcome.refused.code : 'accepted' in outcome ? outcome.accepted : outcome.failed;
@@ -127,17 +147,6 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
   it('register a statement for the first tenancy that has room for it, in the order in which they brought it', async () => {
     const [full, other, third] = [randomUUID(), randomUUID(), randomUUID()];
     const { writer } = writing(1, { tenancies: [full, other, third], quotas: { events: 2 } });
-    const statement = (content: string) => ({
-      submitted: utf8(content),
-      entry: utf8(content),
-      hash: nodeSha256(utf8(randomUUID())),
-      policy: { text: '{}', digest: nodeSha256(utf8('{}')) },
-      keyResolution: {},
-    });
-    const register = (tenantId: string, registered: ReturnType<typeof statement>): Submission => {
-      const principal = principalOf(tenantId);
-      return { kind: 'registration', principal, public: true, eventAttributes: {}, statement: registered };
-    };
     // The asset for statements takes the other event.
     await writer.acceptTogether([register(full, statement('its own'))]);
     await opened.asOwner(`UPDATE archivist.tenancy_usage SET used = 2 WHERE tenant_id = $1`, [full]);
@@ -155,6 +164,45 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     );
     expect(rows).toEqual([{ event_id: eventId, tenant_id: other }]);
     expect(assetId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('tell the log of statements for which a caller waits before the commit, and nudge it only otherwise', async () => {
+    const tenancy = randomUUID();
+    const { writer, told } = writing(1, { tenancies: [tenancy] });
+    const many = (count: number, isAwaited: boolean, content = 'statement') =>
+      Array.from({ length: count }, () => register(tenancy, statement(content), isAwaited));
+    await writer.acceptTogether(many(1, true, 'makes the asset'));
+    const toldOf = async (submissions: readonly Submission[]): Promise<readonly string[]> => {
+      told.length = 0;
+      await writer.acceptTogether(submissions);
+      return told.filter((each) => !each.startsWith('nudge tenancy'));
+    };
+    const prepared = ['prepare public statements awaited,not', 'committed true'];
+    expect(await toldOf([...many(1, true, 'awaited'), ...many(1, false, 'not')])).toEqual(prepared);
+    expect(told).toEqual([...prepared, 'nudge tenancy 2', 'nudge tenancy 2']);
+    expect(await toldOf(many(2, false))).toEqual(['nudge public statements 2']);
+    expect(await toldOf(many(17, true))).toEqual(['nudge public statements 17']);
+    expect(await toldOf(many(2, true, 'long'.repeat(40_000)))).toEqual(['nudge public statements 2']);
+  });
+
+  it('tell the log that statements did not come whose transaction failed', async () => {
+    const tenancy = randomUUID();
+    const { writer, told } = writing(1, { tenancies: [tenancy] });
+    await writer.acceptTogether([register(tenancy, statement('makes the asset'), true)]);
+    told.length = 0;
+    // Text that the database cannot store.
+    const refused = { ...register(tenancy, statement('refused'), true), eventAttributes: { text: '\u0000' } };
+    const both = [refused as Submission, register(tenancy, statement('good'), true)];
+    const [failed, taken] = await writer.acceptTogether(both);
+    expect([failed, taken]).toMatchObject([{ failed: { code: '22P05' } }, { accepted: { kind: 'registration' } }]);
+    expect(told.filter((each) => !each.startsWith('nudge tenancy'))).toEqual([
+      'prepare public statements refused,good',
+      'committed false',
+      'prepare public statements refused',
+      'committed false',
+      'prepare public statements good',
+      'committed true',
+    ]);
   });
 });
 
