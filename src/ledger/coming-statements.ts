@@ -14,6 +14,18 @@ export interface ComingStatements {
   readonly committed: Promise<boolean>;
 }
 
+/** Meanwhile the log brings in nothing else. Those that come later wait in the intake, where the next sweep finds them. */
+const MOST_WAIT_MS = 1_000;
+
+/** The same, which count as not committed if that is not known within a second. */
+export function comingSoon({ statements, committed }: ComingStatements): ComingStatements {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, MOST_WAIT_MS, false);
+  });
+  return { statements, committed: Promise.race([committed, late]).finally(() => clearTimeout(timer)) };
+}
+
 /**
  * The batch of these statements, as it will wait for the log.
  * @param came whether they wait; fails if the log is not as the batch takes it to be

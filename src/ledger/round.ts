@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Ids } from '../platform/ids.js';
 import type { Logger } from '../platform/logger.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
-import type { ComingStatements } from './coming-statements.js';
+import { type ComingStatements, comingSoon } from './coming-statements.js';
 import { createCommitNudge } from './commit-nudge.js';
 import type { Nudge } from './gathered-nudges.js';
 import { suspectLogs } from './halted/suspect-logs.js';
@@ -151,7 +151,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   return {
     prepare(log, coming) {
-      const begun = isStarted && deps.mayRun() ? rounds.begin(log, coming) : undefined;
+      const begun = isStarted && deps.mayRun() ? rounds.begin(log, comingSoon(coming)) : undefined;
       if (begun) begun.catch(roundFailed(logger, log));
       else void coming.committed.then((are) => are && nudges.nudge(log, nudgeOf(coming)));
     },

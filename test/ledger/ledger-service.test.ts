@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createCommitNudge } from '../../src/ledger/commit-nudge.js';
@@ -10,6 +11,7 @@ import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { engines } from '../support/engines.js';
+import { comingTo } from './coming-rig.js';
 import { auditLog } from './ledger-audit.js';
 import type { LedgerRig } from './ledger-rig.js';
 import { type Opened, openEngine } from './test-engines.js';
@@ -92,6 +94,70 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     } finally {
       await ledger.stop();
     }
+  });
+
+  it('takes statements that were prepared in one round, and needs no nudge for them', async () => {
+    const rig = shared.sibling();
+    const figures = noFigures();
+    const ledger = ledgerOf(rig, queues, figures);
+    await ledger.start();
+    try {
+      const log = await rig.newLog('RFC9162_SHA256');
+      const accepted = await rig.accept(log, 'statement', 1);
+      ledger.nudge(log.tenantId, log.logId);
+      await published(opened, log, 1);
+      const { coming, entryIds, commit, settle } = comingTo(rig, log, 2);
+      rig.reached.length = figures.rounds = 0;
+      ledger.prepare(log, coming);
+      await vi.waitFor(() => expect(rig.reached).toContain('seal.signed'));
+      await commit();
+      settle(true);
+      // A caller waits for the receipt.
+      ledger.nudge(log.tenantId, log.logId, { urgent: true, entries: 0 });
+      await published(opened, log, 3);
+      expect(figures.rounds).toBe(1);
+      await auditLog(rig, log, [...accepted, ...entryIds]);
+    } finally {
+      await ledger.stop();
+    }
+  });
+
+  it('does not let a log wait for statements that come late, and finds them afterwards', async () => {
+    const rig = shared.sibling();
+    const ledger = ledgerOf(rig, queues);
+    await ledger.start();
+    try {
+      const log = await rig.newLog('RFC9162_SHA256');
+      const accepted = await rig.accept(log, 'statement', 1);
+      ledger.nudge(log.tenantId, log.logId);
+      await published(opened, log, 1);
+      const { coming, entryIds, commit, settle } = comingTo(rig, log);
+      ledger.prepare(log, coming);
+      accepted.push(...(await rig.accept(log, 'statement', 1)));
+      ledger.nudge(log.tenantId, log.logId);
+      await published(opened, log, 2);
+      await commit();
+      settle(true);
+      await published(opened, log, 3);
+      await auditLog(rig, log, [...accepted, ...entryIds]);
+    } finally {
+      await ledger.stop();
+    }
+  });
+
+  it('nudges statements that it could not prepare, when they are committed', async () => {
+    const rig = shared.sibling();
+    const log = await rig.newLog('RFC9162_SHA256');
+    const added = vi.fn(async () => undefined);
+    const ledger = ledgerOf(rig, { ...queues, queue: () => ({ add: added }) as never });
+    for (const committed of [false, true]) {
+      const { coming, settle } = comingTo(rig, log);
+      ledger.prepare(log, coming);
+      settle(committed);
+      await wait(100);
+      expect(added).toHaveBeenCalledTimes(committed ? 1 : 0);
+    }
+    await ledger.stop();
   });
 
   it('finds what waits in every log without any nudge, and while the queue is down', async () => {
