@@ -3,6 +3,7 @@ import { toHex } from '../core/bytes.js';
 import { findPolicy, findRegistration } from '../ledger/registration-store.js';
 import { statementBytes } from '../ledger/statement-store.js';
 import { ApiError } from '../platform/errors.js';
+import type { Principal } from '../platform/http/principal.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import { taggedReply } from '../platform/http/tagged-reply.js';
 import type { Tx } from '../platform/postgres/database.js';
@@ -14,6 +15,7 @@ import { preferredWaitMs } from './prefer-header.js';
 import { problemDetails } from './problem-details.js';
 import { ANYWHERE, FOREVER } from './published-headers.js';
 import { registerStatement, type ScittDeps } from './register-statement.js';
+import type { RegistrationTurn } from './registration-turns.js';
 import { StatementRefused } from './statement-refused.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -59,18 +61,38 @@ function registerRoute(deps: ScittDeps, held: HeldReceipts): Route {
     refusal: problemDetails(),
     handle: async ({ principal, rawBody, headers }) => {
       requireCose(headers['content-type']);
-      const log = deps.publicStatementLog;
-      const followed = deps.receipts.follow(log);
       const waitMs = preferredWaitMs(headers['prefer']);
-      const request = { submitted: rawBody, public: true, isAwaited: waitMs > 0 };
-      const { eventId, repeated } = await registerStatement(deps, principal, request);
-      const wait = () => (repeated ? deps.receipts.receipt(log, eventId, waitMs) : followed.receipt(eventId, waitMs));
-      const receipt = waitMs === 0 ? undefined : await wait();
-      if (receipt) return { status: 201, ...cose(receipt, at(deps, eventId)) };
-      if (!repeated) held.begun(eventId, followed);
-      return running(deps, eventId, 303);
+      const turn = waitMs > 0 ? deps.turns.begin() : undefined;
+      try {
+        return await registered(deps, held, principal, { submitted: rawBody, waitMs, turn });
+      } finally {
+        turn?.end();
+      }
     },
   });
+}
+
+interface ToRegister {
+  readonly submitted: Uint8Array;
+  readonly waitMs: number;
+  /** Of a caller that waits. */
+  readonly turn: RegistrationTurn | undefined;
+}
+
+async function registered(
+  deps: ScittDeps,
+  held: HeldReceipts,
+  principal: Principal,
+  { submitted, waitMs, turn }: ToRegister,
+): Promise<Reply> {
+  const log = deps.publicStatementLog;
+  const followed = deps.receipts.follow(log);
+  const { eventId, repeated } = await registerStatement(deps, principal, { submitted, public: true, turn });
+  const wait = () => (repeated ? deps.receipts.receipt(log, eventId, waitMs) : followed.receipt(eventId, waitMs));
+  const receipt = waitMs === 0 ? undefined : await wait();
+  if (receipt) return { status: 201, ...cose(receipt, at(deps, eventId)) };
+  if (!repeated) held.begun(eventId, followed);
+  return running(deps, eventId, 303);
 }
 
 /**

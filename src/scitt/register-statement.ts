@@ -17,6 +17,7 @@ import { type ExaminedStatement, examineStatement, STATEMENT_LIMITS } from './ex
 import { judgedTogether } from './judged-together.js';
 import type { RegistrationPolicy } from './registration-policy.js';
 import type { RulesCache } from './registration-rules.js';
+import type { RegistrationTurn, RegistrationTurns } from './registration-turns.js';
 import { hasChain, type KeyResolution, resolveKey } from './resolve-key.js';
 import { statementAttributes } from './statement-attributes.js';
 
@@ -46,12 +47,15 @@ export interface ScittDeps {
   readonly receipts: ReceiptWatch;
   readonly keyring: Pick<Keyring, 'everyKey'>;
   readonly rules: RulesCache;
+  readonly turns: RegistrationTurns;
   /**
    * Creates the event of a statement, whose receipt the caller may wait for; for a statement that was registered before, returns the first event. Declared
    * here, implemented by the provenance side, wired by the composition root. When it resolves, its rows are committed.
    */
   accept(principal: Principal, statement: AcceptedStatement, isAwaited?: boolean): Promise<RegisteredEntry>;
-  /** Announces a statement that is about to be accepted, if the policy allows it. The result ends the announcement. */
+  /**
+   * Announces a statement that is about to be accepted, if the policy allows it. The result ends the announcement, once.
+   */
   expect(): () => void;
   /**
    * The same for many, with an entry or a refusal for each in their order. @throws an error that affects all of them
@@ -64,19 +68,26 @@ export interface ScittDeps {
 
 /**
  * Registers a statement in the caller's name. The policy decides before anything is written.
- * @param request `isAwaited`: the caller waits for the receipt, so the log does not wait for other entries
+ * @param request `turn`: of a caller that waits for the receipt
  * @throws {StatementRefused} by the policy; any error of `accept`
  */
 export async function registerStatement(
   deps: ScittDeps,
   principal: Principal,
-  request: { readonly submitted: Uint8Array; readonly public: boolean; readonly isAwaited?: boolean },
+  request: { readonly submitted: Uint8Array; readonly public: boolean; readonly turn?: RegistrationTurn | undefined },
 ): Promise<RegisteredEntry> {
   const arrived = deps.expect();
   try {
     const statement = await judged(deps, principal, request);
+    const { turn } = request;
+    const held = turn?.come();
+    if (held) {
+      // Others must not wait for what is held.
+      arrived();
+      await held;
+    }
     // Not awaited here: the announcement ends when the statement is submitted.
-    return deps.accept(principal, statement, request.isAwaited);
+    return deps.accept(principal, statement, turn !== undefined);
   } finally {
     arrived();
   }

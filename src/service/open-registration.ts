@@ -20,6 +20,7 @@ import { entryRoutes } from '../scitt/entry-routes.js';
 import type { ScittDeps } from '../scitt/register-statement.js';
 import { privateScittRoutes, publicScittRoutes } from '../scitt/registered-event-routes.js';
 import { createRulesCache } from '../scitt/registration-rules.js';
+import { createRegistrationTurns } from '../scitt/registration-turns.js';
 import { trustRoutes } from '../scitt/trust-routes.js';
 
 function entryOf(accepted: Accepted): RegisteredEntry {
@@ -80,6 +81,7 @@ function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): Scitt
     receipts,
     keyring,
     rules: createRulesCache({ database, clock, reservedIssuers }),
+    turns: createRegistrationTurns(),
     async accept(principal, statement, isAwaited = false): Promise<RegisteredEntry> {
       return entryOf(await writer.accept({ kind: 'registration', principal, ...statement, isAwaited }));
     },

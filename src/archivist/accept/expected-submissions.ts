@@ -1,6 +1,6 @@
 /** Requests that are about to submit something, such as a statement whose signature is being checked. */
 export interface ExpectedSubmissions {
-  /** Announces one. The result withdraws it: when it is submitted, or when nothing will be. */
+  /** Announces one. The result withdraws it, once: when it is submitted, or when nothing will be. */
   expect(): () => void;
   /** Resolves when none is announced any more, at the latest after the time limit. */
   arrived(): Promise<void>;
@@ -13,7 +13,10 @@ export function createExpectedSubmissions(mostMs: number): ExpectedSubmissions {
   return {
     expect() {
       expected += 1;
+      let isOver = false;
       return () => {
+        if (isOver) return;
+        isOver = true;
         expected -= 1;
         if (expected === 0) for (const wake of [...waiting]) wake();
       };
