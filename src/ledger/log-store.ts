@@ -125,6 +125,7 @@ export const AS_LEFT = `log.tenant_id = $1 AND log.log_id = $2 AND log.halted IS
         AND jsonb_array_length(log.forks) = $7
         AND (log.lease_until IS NULL OR log.lease_holder = $6 OR log.lease_until <= clock_timestamp())`;
 
+/** The values of `AS_LEFT`. */
 export function asLeft(left: LogState, holder: string): readonly unknown[] {
   const { tenantId, logId, leaseEpoch, size, sealNumber, forks } = left;
   return [tenantId, logId, leaseEpoch, size, sealNumber, holder, forks.length];

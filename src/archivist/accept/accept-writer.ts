@@ -20,7 +20,7 @@ export interface AcceptWriterDeps extends AcceptDeps {
   /** Called after the commit for each log that has work to do, with how many entries began to wait. Must not throw. */
   nudge(log: LogRef, entries: number): void;
   /**
-   * Called instead, before the commit, for a log for whose statements callers wait; must not throw.
+   * Called instead of `nudge`, and before the commit, for a log whose new statements callers wait for. Must not throw.
    * @returns to be called with whether they were committed
    */
   prepare(log: LogRef, statements: readonly StoredStatement[]): (committed: boolean) => void;

@@ -2,7 +2,7 @@ import type { LogRef } from '../../ledger/log.js';
 import type { StoredStatement } from '../../ledger/statement-store.js';
 import type { Plan } from './plan.js';
 
-/** Of more, the log's round reads them: to prepare it would gain nothing. */
+/** More are read by the log's round: to prepare it for them would gain nothing. */
 const MOST = 16;
 const MOST_BYTES = 256 * 1024;
 
