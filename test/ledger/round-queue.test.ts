@@ -312,6 +312,19 @@ describe('a round with statements that are coming', () => {
     expect(queue.begin(log('a'), coming)).toBeUndefined();
   });
 
+  it('does not go before a round that was requested and pauses: it would leave out what waits', async () => {
+    const { queue, begun, time, end } = pacedQueue(2);
+    void queue.run(log('a'), 'paced', 5);
+    await end('a', 1_010);
+    void queue.run(log('a'), 'paced', 1);
+    expect(queue.begin(log('a'), coming)).toBeUndefined();
+    time.nowMs = 1_050;
+    void queue.run(log('a'), 'paced', 0);
+    expect(begun).toEqual(['a', 'a']);
+    await end('a', 1_060);
+    await queue.close();
+  });
+
   it('is the one that a caller waits for, and no other begins for that', async () => {
     const { queue, begun, time, end } = pacedQueue();
     void queue.begin(log('a'), coming);
