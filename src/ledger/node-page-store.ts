@@ -23,7 +23,8 @@ const PAGE = table('node_page').columns<PageRow & LogRef>({
   nodes: 'nodes',
 });
 
-const pageOf = (index: bigint): bigint => index / NODES_A_PAGE;
+/** The page of the node with this index; with a log's size, the page of its next node. */
+export const pageOf = (index: bigint): bigint => index / NODES_A_PAGE;
 
 /** Loads these nodes in one query. @throws {LogInconsistent} when one is missing */
 export async function readNodes(tx: Tx, log: LogRef, indices: readonly bigint[]): Promise<NodeAt> {
@@ -89,14 +90,9 @@ export async function readNodeRange(tx: Tx, log: LogRef, from: bigint, to: bigin
   });
 }
 
-/** The index of the first node of the last page of a log of this size; the size itself, if the page is full. */
-export function openPageStart(size: bigint): bigint {
-  return size - (size % NODES_A_PAGE);
-}
-
 /** The nodes of the last page of a log of this size, if the page is not full; at most 31. */
 export function readOpenPage(tx: Tx, log: LogRef, size: bigint): Promise<Uint8Array[]> {
-  return readNodeRange(tx, log, openPageStart(size), size);
+  return readNodeRange(tx, log, size - (size % NODES_A_PAGE), size);
 }
 
 /** The part of these nodes, the last of a log of this size, that is on a page which is not full. */

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { placedEntries, sealedPlaces, sealedPlacesUnder } from '../../src/ledger/entry-proof-store.js';
+import type { Frontier } from '../../src/ledger/frontier.js';
+import { isFrontier } from '../../src/ledger/frontier-store.js';
 import { deleteIntake, FIRST_ENTRY } from '../../src/ledger/intake-store.js';
 import type { LogRef } from '../../src/ledger/log.js';
 import { findLog, SEQUENCER, SEQUENCER_READING } from '../../src/ledger/log-store.js';
-import { findSeal, peakReceipts, signedRoots } from '../../src/ledger/seal-store.js';
+import { findSeal, peakReceipts, type SealRow, signedRoots } from '../../src/ledger/seal-store.js';
 import { firstUuidOf } from '../../src/ledger/uuid-time.js';
 import { readBatch, type WaitingBatch } from '../../src/ledger/waiting-batch.js';
 import type { Tx } from '../../src/platform/postgres/database.js';
@@ -199,5 +201,45 @@ describe.each(engines())('a batch of a log with 100,000 waiting entries on %s', 
     expect(await rowsRead()).toBeLessThanOrEqual(SMALL);
     await opened.asOwner('ANALYZE archivist.seal, archivist.peak_receipt, archivist.leaf');
     expect(await rowsRead()).toBeLessThanOrEqual(SMALL);
+  });
+
+  it('compares a log with its frontier without reading its other seals and nodes, with statistics and without', async () => {
+    const ref = await rig.newLog('RFC9162_SHA256');
+    for (const table of ['seal', 'node_page'])
+      await opened.asOwner(`ALTER TABLE archivist.${table} SET (autovacuum_enabled = off)`);
+    // Two peaks, and two nodes on the last page.
+    const [leaves, size] = [4_098n, 8_194n];
+    const root = new Uint8Array(32);
+    await opened.asOwner(
+      `WITH seals AS (INSERT INTO archivist.seal
+         (tenant_id, log_id, seal_number, size, leaves, key_id, sealed_at_ms, root, signed)
+         SELECT $1, $2, n, 2 * n, n, 'key', n, $4, '\\x00' FROM generate_series(1, $3::int) AS n)
+       INSERT INTO archivist.node_page (tenant_id, log_id, page, nodes)
+       SELECT $1, $2, n, decode(repeat('00', 32 * CASE WHEN n < 256 THEN 32 ELSE 2 END), 'hex') FROM generate_series(0, 256) AS n`,
+      [ref.tenantId, ref.logId, leaves, root],
+    );
+    await opened.asOwner(
+      `UPDATE archivist.log SET size = $2, sealed_size = $2, leaves = $3, seal_number = $3, published_number = $3
+        WHERE log_id = $1`,
+      [ref.logId, size, leaves],
+    );
+    const other = root.with(7, 1);
+    /** The rows that are read to find whether the log is at this frontier. */
+    const rowsRead = (changed: Partial<Frontier>, isThere: boolean) =>
+      rig.database.inTransaction(SEQUENCER_READING, async (tx) => {
+        const log = (await findLog(tx, ref))!;
+        const seal = (await findSeal(tx, log, leaves))!;
+        const stored = { log, seal, peaks: [root, root], openPage: [root, root], keyId: '', peakReceipts: new Map() };
+        const reads = new Reads();
+        const found = await isFrontier(reads.watching(tx), { ...stored, ...changed }, 'holder');
+        expect(found !== undefined).toBe(isThere);
+        return [...reads.rows.values()].reduce((sum, rows) => sum + rows, 0);
+      });
+    expect(await rowsRead({}, true)).toBeLessThanOrEqual(SMALL);
+    await rowsRead({ peaks: [root, other] }, false);
+    await rowsRead({ openPage: [root, other] }, false);
+    await rowsRead({ seal: { signed: Uint8Array.of(1) } as SealRow }, false);
+    await opened.asOwner('ANALYZE archivist.seal, archivist.node_page');
+    expect(await rowsRead({}, true)).toBeLessThanOrEqual(SMALL);
   });
 });
