@@ -87,7 +87,7 @@ async function startParts(
   await requireOwnPort(config.http);
   const thread = openThread(config, overrides, closers);
   const opened = await openBase(config, overrides, closers);
-  // Not in the base: the thread of the ledger has one of its own, and two that listen are two processes to each other.
+  // Not in the base, which the ledger's thread opens too: two connections that listen take each other for two processes.
   const announcements = openAnnouncements(config, opened.logger);
   closers.push(() => announcements.close());
   const { ledger, started: ledgerStarted } = beginLedger(config, { ...opened, announcements }, thread, closers);

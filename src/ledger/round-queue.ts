@@ -7,7 +7,9 @@ import { createPace } from './round-pace.js';
 /** Schedules rounds: never two at once for one log, and a limited number for different logs. */
 interface RoundQueue {
   /**
-   * Resolves when a round that began after this call has ended with no work left; rejects with the round's error.
+   * Resolves when a round that began after this call has ended with no work left; rejects with the round's error. An
+   * urgent call that names no entries joins the early round that runs, if nothing else was requested: a caller waits for
+   * what it began with.
    * @param entries how many began to wait, as far as the caller knows
    * @param ended called as soon as one round that began after this call has ended, whatever it came to
    */
@@ -74,7 +76,6 @@ export function createRoundQueue(parallel: number, round: Round, nowMs: () => nu
     run(log, haste, entries, ended) {
       if (closed) return Promise.reject(new Error('the ledger is stopped'));
       const now = running.get(roundKey(log));
-      // A caller waits for what the round began with.
       if (now?.isEarly && haste === 'urgent' && entries === 0 && !requested.has(roundKey(log))) return now.ended;
       const asked = requested.add(log, haste, entries);
       if (ended) asked.ended.push(ended);

@@ -18,7 +18,7 @@ export interface RoundState {
   readonly cursors: IntakeCursors;
   /** Each log as this process left it, sealed and published; the log's row tells whether it is still so. */
   readonly left: LRUCache<string, LogState>;
-  /** The same of statement logs with what their next batch builds on, which can be prepared before it is read again. */
+  /** The frontiers at which this process left its statement logs: a batch can be prepared on one before it is read again. */
   readonly frontiers: LRUCache<string, Frontier>;
   /** Called after each committed batch. */
   readonly committed: (leaves: number) => void;

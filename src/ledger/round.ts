@@ -21,7 +21,7 @@ import { type PendingWork, pendingWork } from './work-store.js';
 
 /** Of so many logs, a process knows how it left them. */
 const MOST_LOGS = 10_000;
-/** A deployment has few statement logs, and private ones are one. */
+/** A deployment has two statement logs, the log of keys, and perhaps one of payload hashes. */
 const MOST_FRONTIERS = 16;
 const SWEEP_MS = 1_000;
 /** Maximum number of logs per sweep; the next sweep finds the rest. */

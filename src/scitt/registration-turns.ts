@@ -1,4 +1,4 @@
-/** A second group goes beside the first if it is so large: then its own size costs more than what a group costs. */
+/** So many go on beside the group under way: what a group costs is then little beside its members. */
 const MOST_HELD = 16;
 /** After the receipts of a group, so that its callers' next statements go with those that are held. */
 const LINGER_MS = 2;

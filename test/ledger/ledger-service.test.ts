@@ -96,16 +96,22 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     }
   });
 
+  /** A log that this ledger has left after one entry. */
+  async function leftBy(ledger: Ledger, rig: LedgerRig): Promise<{ log: LogRef; accepted: string[] }> {
+    const log = await rig.newLog('RFC9162_SHA256');
+    const accepted = await rig.accept(log, 'statement', 1);
+    ledger.nudge(log.tenantId, log.logId);
+    await published(opened, log, 1);
+    return { log, accepted };
+  }
+
   it('takes statements that were prepared in one round, and needs no nudge for them', async () => {
     const rig = shared.sibling();
     const figures = noFigures();
     const ledger = ledgerOf(rig, queues, figures);
     await ledger.start();
     try {
-      const log = await rig.newLog('RFC9162_SHA256');
-      const accepted = await rig.accept(log, 'statement', 1);
-      ledger.nudge(log.tenantId, log.logId);
-      await published(opened, log, 1);
+      const { log, accepted } = await leftBy(ledger, rig);
       const { coming, entryIds, commit, settle } = comingTo(rig, log, 2);
       rig.reached.length = figures.rounds = 0;
       ledger.prepare(log, coming);
@@ -127,10 +133,7 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     const ledger = ledgerOf(rig, queues);
     await ledger.start();
     try {
-      const log = await rig.newLog('RFC9162_SHA256');
-      const accepted = await rig.accept(log, 'statement', 1);
-      ledger.nudge(log.tenantId, log.logId);
-      await published(opened, log, 1);
+      const { log, accepted } = await leftBy(ledger, rig);
       const { coming, entryIds, commit, settle } = comingTo(rig, log);
       ledger.prepare(log, coming);
       accepted.push(...(await rig.accept(log, 'statement', 1)));

@@ -2,7 +2,7 @@ import type { LogRef } from '../../ledger/log.js';
 import type { StoredStatement } from '../../ledger/statement-store.js';
 import type { Plan } from './plan.js';
 
-/** More are read by the log's round: to prepare it for them would gain nothing. */
+/** A log gains nothing by preparing for more: its round reads them. */
 const MOST = 16;
 const MOST_BYTES = 256 * 1024;
 
@@ -14,19 +14,22 @@ export interface AwaitedStatements {
 
 /** The logs that may prepare for these plans while they are committed. */
 export function awaitedStatements(plans: readonly Plan[]): AwaitedStatements[] {
-  if (plans.length > MOST || !plans.some(({ registration }) => registration?.isAwaited)) return [];
-  const logs = new Map<string, LogRef & { statements: StoredStatement[]; isAwaited: boolean; isPlain: boolean }>();
+  if (plans.length > MOST) return [];
+  /** By log, the registrations whose statements are its new entries; undefined for any other entry. */
+  const logs = new Map<string, { readonly log: LogRef; readonly entries: Plan['registration'][] }>();
   for (const { intake, registration } of plans)
     for (const { tenantId, logId, entryKind } of intake) {
-      const log = logs.get(logId) ?? { tenantId, logId, statements: [], isAwaited: false, isPlain: true };
-      logs.set(logId, log);
-      if (registration && entryKind === 'statement') log.statements.push(registration.statement);
-      else log.isPlain = false;
-      log.isAwaited ||= registration?.isAwaited === true;
+      const known = logs.get(logId) ?? { log: { tenantId, logId }, entries: [] };
+      logs.set(logId, known);
+      known.entries.push(entryKind === 'statement' ? registration : undefined);
     }
-  return [...logs.values()]
-    .filter(({ isAwaited, isPlain, statements }) => isAwaited && isPlain && bytesOf(statements) <= MOST_BYTES)
-    .map(({ tenantId, logId, statements }) => ({ log: { tenantId, logId }, statements }));
+  return [...logs.values()].flatMap(({ log, entries }) => {
+    const registered = entries.filter((entry) => entry !== undefined);
+    const isAwaited = registered.some((entry) => entry.isAwaited);
+    if (!isAwaited || registered.length < entries.length) return [];
+    const statements = registered.map(({ statement }) => statement);
+    return bytesOf(statements) <= MOST_BYTES ? [{ log, statements }] : [];
+  });
 }
 
 function bytesOf(statements: readonly StoredStatement[]): number {

@@ -4,12 +4,14 @@ import { type AcceptWriter, createAcceptWriter } from '../../../src/archivist/ac
 import type { Settled, Submission } from '../../../src/archivist/accept/submission.js';
 import { utf8 } from '../../../src/core/bytes.js';
 import { utf8Text } from '../../../src/core/utf8-text.js';
+import { OWNER_ROLE } from '../../../src/iam/access/owner-and-creator.js';
 import type { Quotas } from '../../../src/iam/tenancies/quotas.js';
 import { noFailpoints } from '../../../src/ledger/failpoints.js';
 import { keepPolicies } from '../../../src/ledger/registration-store.js';
 import { systemClock } from '../../../src/platform/clock.js';
 import { createIds } from '../../../src/platform/ids.js';
 import { nodeSha256 } from '../../../src/platform/node-sha256.js';
+import { template } from '../../api/test-service.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
 const FOREVER_MS = 600_000;
@@ -183,6 +185,23 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     expect(await toldOf(many(2, false))).toEqual(['nudge public statements 2']);
     expect(await toldOf(many(17, true))).toEqual(['nudge public statements 17']);
     expect(await toldOf(many(2, true, 'long'.repeat(40_000)))).toEqual(['nudge public statements 2']);
+  });
+
+  it('do not tell a log of statements among which one still has to be signed', async () => {
+    const tenancy = randomUUID();
+    const { writer, told } = writing(1, { tenancies: [tenancy] });
+    const principal = { ...principalOf(tenancy), roles: [OWNER_ROLE] };
+    const behaviours = ['RecordEvidence'];
+    const asset = { kind: 'asset', principal, attributes: {}, behaviours, proofMechanism: 'MERKLE_LOG', public: true };
+    const made = await writer.accept(asset as Submission);
+    const { assetId } = (made as { asset: { assetId: string } }).asset;
+    const event = { kind: 'asset_event', principal, assetId, operation: 'Record', behaviour: 'RecordEvidence' };
+    const unsigned = { ...event, eventAttributes: template('vcon://a'), assetAttributes: {} } as unknown as Submission;
+    await writer.acceptTogether([register(tenancy, statement('makes the asset'), true)]);
+    told.length = 0;
+    const both = await writer.acceptTogether([register(tenancy, statement('awaited'), true), unsigned]);
+    expect(both.map((each) => 'accepted' in each)).toEqual([true, true]);
+    expect(told.filter((each) => !each.startsWith('nudge tenancy'))).toEqual(['nudge public statements 2']);
   });
 
   it('tell the log that statements did not come whose transaction failed', async () => {
