@@ -29,6 +29,23 @@ export function* insertsOf<T extends Table, Row extends object>(
   for (const { values, more } of valuesOf(rows)) yield { text, values, isLong: more };
 }
 
+const UNIQUE_VIOLATION = '23505';
+
+/**
+ * The statements that insert rows, none of which exists yet.
+ * @param existing makes what is thrown if one does
+ */
+export function* insertsOfNew<T extends Table, Row extends object>(
+  into: Columns<T, Row>,
+  rows: readonly Row[],
+  existing: () => Error,
+  rest = '',
+): Generator<SqlStatement> {
+  const refusal = (error: unknown): unknown =>
+    (error as { code?: unknown }).code === UNIQUE_VIOLATION ? existing() : error;
+  for (const insert of insertsOf(into, rows, rest)) yield { ...insert, refusal };
+}
+
 /** Inserts rows as `insertRows`, and returns this member of those that were inserted. */
 export async function insertReturning<T extends Table, Row extends object, Member extends keyof Row & string>(
   tx: Tx,

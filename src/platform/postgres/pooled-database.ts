@@ -1,9 +1,10 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryResult } from 'pg';
 import { DiskFull, diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import type { DiskWatch } from '../disk/disk-watch.js';
 import type { Database, Decided, Scope, SqlStatement, Tx } from './database.js';
 import { executeAll } from './execute-all.js';
 import { ping } from './ping.js';
+import { IN_FAILED_TRANSACTION, sendTogether, type UnsentStatement } from './send-together.js';
 import { heldSettings } from './service-role.js';
 import { createStatementNames, isNameRefused, type StatementNames } from './statement-names.js';
 import {
@@ -48,45 +49,60 @@ function isReading(scope: Scope): boolean {
   return 'system' in scope ? scope.system === 'reading' : scope.write.length === 0;
 }
 
-/**
- * Sends what is queried in one turn of the event loop in one piece: the embedded engine takes a message for each. In
- * measurements, a write to the socket for each statement was a fifth of the processor time of a registration.
- */
-function gathered({ connection: { stream } }: PoolClient): void {
-  if (stream.writableCorked > 0) return;
-  stream.cork();
-  process.nextTick(() => stream.uncork());
+/** What a transaction sends on its connection. */
+interface Sender {
+  send(text: string, values?: readonly unknown[], hasRows?: boolean): Promise<QueryResult>;
+  /** Sends at once what waits for the end of this turn of the event loop. */
+  flush(): void;
 }
 
-const IN_FAILED_TRANSACTION = '25P02';
+/**
+ * Sends what is queried in one turn of the event loop together. In measurements, a write to the socket for each statement
+ * was a fifth of the processor time of a registration, and an answer to each a tenth of the server's.
+ */
+function senderOn(client: PoolClient, names: StatementNames): Sender {
+  let unsent: UnsentStatement[] = [];
+  function flush(): void {
+    const statements = unsent;
+    unsent = [];
+    if (statements.length > 0) sendTogether(client, statements);
+  }
+  return {
+    flush,
+    send: (text, values = [], hasRows = false) =>
+      new Promise((resolve, reject) => {
+        if (unsent.push({ text, values, name: names.nameOf(text), hasRows, resolve, reject }) === 1)
+          process.nextTick(flush);
+      }),
+  };
+}
 
-function transactionOn(client: PoolClient, names: StatementNames, hasEnded: () => boolean): Tx {
+function transactionOn(sender: Sender, hasEnded: () => boolean): Tx {
   let failure: unknown;
-  // Statements that were sent together all fail after the first that does, and each says only that another one failed.
+  // After a statement that has failed, each other one says only that.
   const failed = (error: unknown): never => {
     failure ??= error;
     throw (error as { code?: unknown } | null)?.code === IN_FAILED_TRANSACTION ? failure : error;
   };
-  const send = async (text: string, values: readonly unknown[] = []) => {
+  const send = async (text: string, values: readonly unknown[] | undefined, hasRows: boolean) => {
     // The connection may belong to another transaction by now.
     if (hasEnded()) throw new Error('the transaction has ended: no statement may follow');
-    gathered(client);
-    const name = names.nameOf(text);
-    return client.query({ text, values: values as unknown[], ...(name === undefined ? {} : { name }) }).catch(failed);
+    return sender.send(text, values, hasRows).catch(failed);
   };
   return {
     query: async <Row extends object>(text: string, values?: readonly unknown[]) =>
-      withWideIntegers(await send(text, values)) as Row[],
-    execute: async (text, values) => (await send(text, values)).rowCount ?? 0,
+      withWideIntegers(await send(text, values, true)) as Row[],
+    execute: async (text, values) => (await send(text, values, false)).rowCount ?? 0,
   };
 }
 
 /** A failed commit that was sent may have taken effect: such a transaction is never retried. */
 class CommitFailed extends Error {}
 
-async function commit(client: PoolClient): Promise<void> {
-  const { command } = await client.query('COMMIT').catch((error: unknown) => {
-    throw wasNotSent(error) ? error : new CommitFailed('the commit failed', { cause: error });
+async function commit(sender: Sender): Promise<void> {
+  const { command } = await sender.send('COMMIT').catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === IN_FAILED_TRANSACTION) return { command: 'ROLLBACK' };
+    throw wasNotSent(error) || isNameRefused(error) ? error : new CommitFailed('the commit failed', { cause: error });
   });
   // If work has swallowed the error of a statement, COMMIT returns ROLLBACK without an error.
   if (command !== 'COMMIT') throw new Error('a statement of the transaction had failed: nothing was committed');
@@ -142,25 +158,27 @@ async function attempt<T>({ pool, disk, names }: Place, { begin, onlyReads, work
     // A connection that could not roll back is discarded.
     client.release(broken);
   };
-  const rollBack = () =>
-    client.query('ROLLBACK').then(release, () => {
+  const sender = senderOn(client, names);
+  const rollBack = () => {
+    sender.flush();
+    return client.query('ROLLBACK').then(release, () => {
       broken = true;
       release();
     });
+  };
   let ending: Promise<void> | undefined;
   let ended = false;
   const end = (): Promise<void> => {
     ended = true;
-    ending ??= commit(client);
+    ending ??= commit(sender);
     return ending;
   };
   try {
     // The first statements of the work follow in the same round trip. The settings end with the transaction and never
     // stay on the connection; without them, no row is visible.
-    const tx = transactionOn(client, names, () => ended);
-    gathered(client);
-    const opened = client.query(full || onlyReads ? 'BEGIN READ ONLY' : 'BEGIN');
-    const begun = Promise.all([opened, tx.query(begin.text, begin.values)]);
+    const tx = transactionOn(sender, () => ended);
+    const opened = tx.execute(full || onlyReads ? 'BEGIN READ ONLY' : 'BEGIN');
+    const begun = Promise.all([opened, tx.execute(begin.text, begin.values)]);
     const [, worked] = await Promise.allSettled([begun, work(tx, () => void end().catch(() => undefined))]);
     await begun;
     if (worked.status === 'rejected') throw worked.reason;

@@ -244,6 +244,20 @@ describe.each(engines())('a transaction on %s', (engine) => {
     },
   );
 
+  it('sends no statement after its rollback, also of work that fails beside its last one', async () => {
+    const late = `SELECT set_config('archivist.late', 'sent', false)`;
+    const work = opened.database.inTransaction('system', async (tx) => {
+      await tx.query('SELECT 1');
+      tx.execute(late).catch(() => undefined);
+      throw new RangeError('thought better of it');
+    });
+    await expect(work).rejects.toThrow(RangeError);
+    const [row] = await opened.database.inTransaction('system', (tx) =>
+      tx.query(`SELECT current_setting('archivist.late', true) AS late`),
+    );
+    expect(row!['late'] ?? '').toBe('');
+  });
+
   it('writes nothing in a scope that only reads', async () => {
     const { database } = opened;
     for (const scope of ['system reading', { read: [TENANT], write: [] }] as const) {
