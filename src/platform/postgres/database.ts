@@ -56,6 +56,11 @@ export interface Database {
    */
   inTransaction<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
+   * Runs work that sends all its statements in the turn of the event loop in which it is called: the end of the
+   * transaction goes out with them, in the same round trip. Otherwise as `inTransaction`.
+   */
+  atOnce<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
    * Runs these statements in one transaction, in their order, and sends its commit with them, in the same round trip: all
    * of them are committed, or nothing. Retried like `inTransaction`.
    * @param beforeCommit runs when the statements are sent; the commit follows when it resolves, and never if it fails

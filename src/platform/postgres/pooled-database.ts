@@ -188,7 +188,7 @@ async function attempt<T>({ pool, disk, names }: Place, { begin, onlyReads, work
     return worked.value;
   } catch (error) {
     ended = true;
-    const known = await outcomeKnown(ending);
+    const known = onlyReads || (await outcomeKnown(ending));
     const isStandby = isReadOnly(error) && !full && !onlyReads;
     broken ||= isStandby;
     await rollBack();
@@ -221,6 +221,15 @@ function together(statements: Iterable<SqlStatement>, beforeCommit?: () => Promi
       await beforeCommit?.();
       commit();
     });
+  };
+}
+
+/** Work whose statements all go out with the commit. */
+function atOnce<T>(work: (tx: Tx) => Promise<T>): Asked<T>['work'] {
+  return (tx, commit) => {
+    const result = work(tx);
+    commit();
+    return result;
   };
 }
 
@@ -272,6 +281,7 @@ export function pooledDatabase(parts: {
     queuePool,
     ...(copyFiles ? { copyFiles } : {}),
     inTransaction: (scope, work) => inTransaction(place, scope, (tx) => work(tx)),
+    atOnce: (scope, work) => inTransaction(place, scope, atOnce(work)),
     commitTogether: (scope, statements, beforeCommit) =>
       inTransaction(place, scope, together(statements, beforeCommit)),
     commitDecided: (scope, work) => inTransaction(place, scope, decided(work)),

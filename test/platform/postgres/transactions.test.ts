@@ -1,8 +1,12 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SEQUENCER, SEQUENCER_READING } from '../../../src/ledger/log-store.js';
 import type { SqlStatement, Tx } from '../../../src/platform/postgres/database.js';
+import { openPostgresql } from '../../../src/platform/postgres/open-postgresql.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
 
+const silent = pino({ level: 'silent' });
 const TENANT = '0190a8c0-0000-7000-8000-000000000001';
 const OTHER = '0190a8c0-0000-7000-8000-000000000002';
 const NEW_TENANCY = `INSERT INTO archivist.tenancy VALUES ($1, 'organisation', 'x', '', 'w', now())`;
@@ -208,6 +212,31 @@ describe.each(engines())('a transaction on %s', (engine) => {
     await asOwner('DELETE FROM archivist.tenancy');
   });
 
+  it('ends with the statements of work that sends all of them at once, and takes none after them', async () => {
+    const { database, asOwner } = opened;
+    const read = database.atOnce('system reading', async (tx) => {
+      const [one, two] = await Promise.all([tx.query('SELECT 1 AS n'), tx.query('SELECT 2 AS n')]);
+      return [...one, ...two];
+    });
+    expect(await read).toEqual([{ n: 1 }, { n: 2 }]);
+    await database.atOnce('system', (tx) => tx.execute(NEW_TENANCY, [TENANT]));
+    const failing = database.atOnce('system', (tx) =>
+      Promise.all([tx.execute(NEW_TENANCY, [OTHER]), tx.execute('SELECT 1 / $1::int', [0])]),
+    );
+    await expect(failing).rejects.toMatchObject({ code: '22012' });
+    const late = database.atOnce('system', async (tx) => {
+      await tx.execute(NEW_TENANCY, [OTHER]);
+      await tx.execute('SELECT 1');
+    });
+    await expect(late).rejects.toThrow('no statement may follow');
+    // What it sent at once is committed: its error says nothing of that.
+    expect(await asOwner('SELECT tenant_id FROM archivist.tenancy ORDER BY 1')).toEqual([
+      { tenant_id: TENANT },
+      { tenant_id: OTHER },
+    ]);
+    await asOwner('DELETE FROM archivist.tenancy');
+  });
+
   it('makes the statement after a long one when that has run, and tells the refusal of the first that fails', async () => {
     const { database, asOwner } = opened;
     const made: string[] = [];
@@ -330,6 +359,29 @@ describe.each(engines())('a transaction on %s', (engine) => {
 });
 
 describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a transaction on %s', (engine) => {
+  it('that only reads is run again when its connection breaks, also with its end sent', async () => {
+    const { environment, close } = await engine.open();
+    const url = new URL(environment.DATABASE_URL!);
+    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    const database = await openPostgresql(url.href, silent);
+    let runs = 0;
+    const read = await database.atOnce('system reading', (tx) => {
+      runs += 1;
+      if (runs === 1)
+        setTimeout(() => {
+          proxy.become('cut');
+          proxy.become('well');
+        }, 100);
+      return tx.query('SELECT 1 AS one, pg_sleep($1)', [runs === 1 ? 30 : 0]);
+    });
+    expect([read, runs]).toMatchObject([[{ one: 1 }], 2]);
+    await database.close();
+    await proxy.close();
+    await close();
+  });
+
   it('is run again on a new connection when the server ends the old one', async () => {
     const { database, asOwner, close } = await engine.open();
     let runs = 0;
