@@ -1,7 +1,7 @@
 import { toHex } from '../core/bytes.js';
 import { selected, table } from '../platform/postgres/columns.js';
 import type { SqlStatement, Tx } from '../platform/postgres/database.js';
-import { insertReturning, insertsOf } from '../platform/postgres/insert-rows.js';
+import { insertReturning, insertsOf, insertsOfNew } from '../platform/postgres/insert-rows.js';
 import { rowsById } from '../platform/postgres/rows-by-id.js';
 
 /** A statement that another party signed and that the logs accepted. */
@@ -35,6 +35,9 @@ const REGISTRATION = table('registration').columns<Registration>({
   registeredAt: 'registered_at',
 });
 
+/** Transactions that claim the same statements wait for each other, and never in a circle. */
+const IN_ORDER = 'ORDER BY tenant_id, statement_hash';
+
 /** Which entry a statement is. */
 export interface RegisteredEntry {
   readonly assetId: string;
@@ -52,11 +55,19 @@ export async function takeRegistrations(
   registrations: readonly Registration[],
 ): Promise<(RegisteredEntry | undefined)[]> {
   if (registrations.length === 0) return [];
-  const order = 'ORDER BY tenant_id, statement_hash ON CONFLICT DO NOTHING';
-  const fresh = new Set(await insertReturning(tx, REGISTRATION, registrations, order, 'eventId'));
+  const rest = `${IN_ORDER} ON CONFLICT DO NOTHING`;
+  const fresh = new Set(await insertReturning(tx, REGISTRATION, registrations, rest, 'eventId'));
   const repeated = registrations.filter((each) => !fresh.has(each.eventId));
   const earlier = await earlierEntries(tx, repeated);
   return registrations.map((each) => (fresh.has(each.eventId) ? undefined : earlier.get(keyOf(each))));
+}
+
+/** Claims statements, none of which is registered yet. @param existing makes what is thrown if one is */
+export function insertRegistrations(
+  registrations: readonly Registration[],
+  existing: () => Error,
+): Iterable<SqlStatement> {
+  return insertsOfNew(REGISTRATION, registrations, existing, IN_ORDER);
 }
 
 const keyOf = (each: { tenantId: string; statementHash: Uint8Array }) =>

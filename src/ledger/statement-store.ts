@@ -1,8 +1,6 @@
 import { selected, table } from '../platform/postgres/columns.js';
 import type { SqlStatement, Tx } from '../platform/postgres/database.js';
-import { insertsOf } from '../platform/postgres/insert-rows.js';
-
-const UNIQUE_VIOLATION = '23505';
+import { insertsOf, insertsOfNew } from '../platform/postgres/insert-rows.js';
 
 /** A statement of an event: the tagged COSE_Sign1 that the log commits to. */
 export interface StoredStatement {
@@ -24,15 +22,13 @@ export function insertMissingStatements(statements: readonly StoredStatement[]):
 
 /**
  * Stores statements, none of which exists yet.
- * @param existing what is thrown if one does; the database's error unless told
+ * @param existing makes what is thrown if one does; the database's error unless told
  */
-export function* insertStatements(
+export function insertStatements(
   statements: readonly StoredStatement[],
   existing?: () => Error,
-): Generator<SqlStatement> {
-  const refusal = (error: unknown): unknown =>
-    existing && (error as { code?: unknown }).code === UNIQUE_VIOLATION ? existing() : error;
-  for (const insert of insertsOf(STATEMENT, statements)) yield { ...insert, refusal };
+): Iterable<SqlStatement> {
+  return existing ? insertsOfNew(STATEMENT, statements, existing) : insertsOf(STATEMENT, statements);
 }
 
 /** The stored statements of these events. */

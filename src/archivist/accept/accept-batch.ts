@@ -1,9 +1,8 @@
-import { equalBytes } from '../../core/bytes.js';
 import { type Amounts, openMeter } from '../../iam/tenancies/quota.js';
 import type { Quotas } from '../../iam/tenancies/quotas.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import { addRegistrants } from '../../ledger/registrant-store.js';
-import { type RegisteredEntry, releaseRegistrations, takeRegistrations } from '../../ledger/registration-store.js';
+import { releaseRegistrations } from '../../ledger/registration-store.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
@@ -14,8 +13,7 @@ import type { Asset } from '../assets/asset.js';
 import { findAssets } from '../assets/asset-store.js';
 import { holdWindowsOpen } from '../chain/anchor-store.js';
 import type { Deployment } from '../deployment.js';
-import { keyReused } from '../idempotency/idempotency.js';
-import { releaseClaims, takeClaims } from '../idempotency/idempotency-store.js';
+import { releaseClaims } from '../idempotency/idempotency-store.js';
 import type { StatementAssetRef } from '../registrations/statement-asset-store.js';
 import { applyChanges } from './apply-changes.js';
 import { type AwaitedStatements, awaitedStatements } from './awaited-statements.js';
@@ -27,13 +25,14 @@ import { insertsOfPlans } from './inserts-of-plans.js';
 import { type LogWithWork, logsOf } from './logs-of-plans.js';
 import { type BatchContext, type Plan, type PlanContext, planStatementAsset } from './plan.js';
 import { registrantsOfBatch } from './registrants-of-batch.js';
+import { acceptAsNew, claimAsNew, settleClaims } from './settle-claims.js';
 import {
   type EventPlace,
   placeOfEvents,
   statementAssetKey,
   statementAssetsForBatch,
 } from './statement-assets-for-batch.js';
-import type { Accepted, Outcome, Submission } from './submission.js';
+import type { Outcome, Submission } from './submission.js';
 
 export interface AcceptDeps {
   readonly deployment: Deployment;
@@ -47,6 +46,8 @@ export interface AcceptDeps {
   /** Stored assets for registered statements by tenancy and variant, with what never changes of them either. */
   readonly statementAssets: Map<string, EventPlace>;
 }
+
+const METERED = ['assets', 'events', 'asset_free_events'] as const;
 
 /**
  * A batch's outcomes in the order of its submissions, the logs that now have work to do, and what callers wait for in some
@@ -63,11 +64,14 @@ interface BatchResult {
  * last of them are left to be sent with the commit.
  * A refused submission writes nothing and does not affect the others. Two submissions with the same idempotency key
  * create one resource.
+ * @param takesAsNew whether keys and statements may be taken to be new, so that the batch need not wait for an answer: if
+ *   one is not, the statements that are left to be sent fail with {ClaimedBefore}
  */
 export async function acceptBatch(
   tx: Tx,
   deps: AcceptDeps,
   submissions: readonly Submission[],
+  takesAsNew = false,
 ): Promise<Decided<BatchResult>> {
   const { context, made } = await planContext(
     tx,
@@ -90,14 +94,20 @@ export async function acceptBatch(
     if (key !== undefined) leaders.set(key, draft);
   }
   const plans = [...made];
-  for (let asking = drafts; asking.length > 0; ) {
+  const isGuess = takesAsNew && mayGuess(drafts, deps.quotas);
+  if (isGuess) {
+    acceptAsNew(drafts, outcomes);
+    plans.push(...drafts.map((draft) => draft.plan));
+  }
+  for (let asking = isGuess ? [] : drafts; asking.length > 0; ) {
     const fresh = await settleClaims(tx, asking, outcomes, new Date(context.nowMs));
     const refused = await refuseOverQuota(tx, deps.quotas, fresh, outcomes);
     plans.push(...fresh.filter((draft) => !refused.has(draft)).map((draft) => draft.plan));
     asking = [...refused].flatMap((draft) => nextOf(draft, drafted));
   }
+  const claims = isGuess ? claimAsNew(drafts, new Date(context.nowMs)) : [];
   const written = await writePlans(tx, plans, context);
-  const statements = oneAfterAnother(written, addRegistrants(registrantsOfBatch(submissions, outcomes)));
+  const statements = oneAfterAnother(claims, written, addRegistrants(registrantsOfBatch(submissions, outcomes)));
   return { result: { outcomes, logs: logsOf(plans), awaited: awaitedStatements(plans) }, statements };
 }
 
@@ -172,45 +182,9 @@ function tenanciesWithAnchors(
   return [...new Set(tenancies)];
 }
 
-/**
- * Claims the idempotency keys and fills in the outcomes of repeated requests; returns the drafts that still have to be
- * written.
- */
-async function settleClaims(tx: Tx, drafts: readonly Draft[], outcomes: Outcome[], now: Date): Promise<Draft[]> {
-  const claiming = drafts.filter((draft) => draft.submission.idempotency);
-  const claims = claiming.map((draft) => ({ resource: draft.plan.id, ...draft.submission.idempotency! }));
-  const earlier = await takeClaims(tx, claims, now);
-  const held = new Map(claiming.map((draft, position) => [draft, earlier[position]]));
-  const registered = await settleRegistrations(tx, drafts);
-  const fresh: Draft[] = [];
-  for (const draft of drafts) {
-    const before = held.get(draft);
-    const entry = registered.get(draft);
-    if (!before && !entry) fresh.push(draft);
-    const result: Accepted = before
-      ? { kind: 'earlier', id: before.resource }
-      : entry
-        ? { kind: 'registration', entry }
-        : draft.plan.accepted;
-    const bodyHash = before?.bodyHash ?? draft.submission.idempotency?.bodyHash;
-    for (const { index, submission } of [draft, ...draft.followers]) {
-      const sameBody = !bodyHash || equalBytes(bodyHash, submission.idempotency!.bodyHash);
-      outcomes[index] = sameBody ? { accepted: result } : { refused: keyReused() };
-    }
-  }
-  return fresh;
-}
-
-/** Claims the statements to register. A statement that is already registered is answered with its first entry. */
-async function settleRegistrations(tx: Tx, drafts: readonly Draft[]): Promise<Map<Draft, RegisteredEntry>> {
-  const registering = drafts.flatMap((draft) =>
-    draft.plan.registration ? [{ draft, ...draft.plan.registration }] : [],
-  );
-  const earlier = await takeRegistrations(
-    tx,
-    registering.map(({ row }) => row),
-  );
-  return new Map(registering.flatMap(({ draft }, place) => (earlier[place] ? [[draft, earlier[place]] as const] : [])));
+/** What waits for another answer anyway gains nothing, and would lock its rows in another order. */
+function mayGuess(drafts: readonly Draft[], quotas: Quotas): boolean {
+  return METERED.every((name) => quotas[name] === undefined) && drafts.every(({ plan }) => plan.changes.length === 0);
 }
 
 /** Refuses what fits no quota, releases its idempotency keys, and returns it. */
@@ -221,7 +195,7 @@ async function refuseOverQuota(
   outcomes: Outcome[],
 ): Promise<ReadonlySet<Draft>> {
   const tenants = [...new Set(drafts.map(({ submission }) => submission.principal.tenantId))];
-  const meter = await openMeter(tx, quotas, tenants, ['assets', 'events', 'asset_free_events']);
+  const meter = await openMeter(tx, quotas, tenants, METERED);
   const refused = new Set<Draft>();
   if (!meter) return refused;
   for (const draft of drafts) {

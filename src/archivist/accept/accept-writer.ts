@@ -6,6 +6,7 @@ import { KEPT_PLANS } from '../../platform/postgres/kept-plans.js';
 import { type AcceptDeps, acceptBatch } from './accept-batch.js';
 import type { AwaitedStatements } from './awaited-statements.js';
 import { createExpectedSubmissions, type ExpectedSubmissions } from './expected-submissions.js';
+import { ClaimedBefore } from './settle-claims.js';
 import type { Accepted, Outcome, Settled, Submission } from './submission.js';
 import { createWaitingGroups, MAX_BATCH } from './waiting-groups.js';
 
@@ -25,6 +26,11 @@ export interface AcceptWriterDeps extends AcceptDeps {
    */
   prepare(log: LogRef, statements: readonly StoredStatement[]): (committed: boolean) => void;
 }
+
+type BatchDeps = AcceptWriterDeps & {
+  /** Whether keys and statements are taken to be new: all of the last batch were. Who repeats one repeats many. */
+  readonly guess: { isNew: boolean };
+};
 
 /** Counts accepts, after their commit. */
 interface AcceptMetrics {
@@ -62,6 +68,7 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   const waiting = createWaitingGroups();
   const expected = createExpectedSubmissions(deps.mostGatherMs ?? MOST_GATHER_MS);
   const runs = new Set<Promise<void>>();
+  const guess = { isNew: true };
   const mostRuns = Math.min(MAX_RUNS, deps.database.connections);
 
   /**
@@ -90,7 +97,7 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
       // Another run may have taken all meanwhile.
       if (batch.length === 0) continue;
       const groups = batch.map(({ group }) => group);
-      const outcomes = await writeOrSplit(deps, groups);
+      const outcomes = await writeOrSplit({ ...deps, guess }, groups);
       for (const { group, settle } of batch) settle(outcomes.splice(0, group.length));
     }
   }
@@ -118,7 +125,7 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
 }
 
 /** The outcome of each submission of these groups, in their order. A group is split only when it fails by itself. */
-async function writeOrSplit(deps: AcceptWriterDeps, groups: readonly (readonly Submission[])[]): Promise<Settled[]> {
+async function writeOrSplit(deps: BatchDeps, groups: readonly (readonly Submission[])[]): Promise<Settled[]> {
   const submissions = groups.flat();
   try {
     return await writeBatch(deps, submissions);
@@ -137,28 +144,40 @@ function halves<Member>(members: readonly Member[]): (readonly Member[])[] {
 }
 
 /** One transaction. Its outcomes are reported only after the commit. */
-async function writeBatch(deps: AcceptWriterDeps, batch: readonly Submission[]): Promise<Outcome[]> {
+async function writeBatch(deps: BatchDeps, batch: readonly Submission[]): Promise<Outcome[]> {
   const { deployment } = deps;
   const tenants = new Set(batch.map(({ principal }) => principal.tenantId));
   const scope = [...tenants, deployment.publicTenancy, deployment.deploymentTenancy];
   await deps.failpoints.reach('accept.before');
   const prepared = prepareLogs(deps);
-  const result = await deps.database
-    .commitDecided({ read: scope, write: scope, settings: KEPT_PLANS }, async (tx) => {
-      const decided = await acceptBatch(tx, deps, batch);
+  const write = (takesAsNew: boolean) =>
+    deps.database.commitDecided({ read: scope, write: scope, settings: KEPT_PLANS }, async (tx) => {
+      const decided = await acceptBatch(tx, deps, batch, takesAsNew);
       prepared.replace(decided.result.awaited);
       return decided;
+    });
+  const result = await write(deps.guess.isNew)
+    .catch((error: unknown) => {
+      if (error instanceof ClaimedBefore) return write(false);
+      throw error;
     })
     .catch((error: unknown) => {
       prepared.ended(false);
       throw error;
     });
+  deps.guess.isNew = !result.outcomes.some(isRepeat);
   prepared.ended(true);
   await deps.failpoints.reach('accept.after');
   for (const outcome of result.outcomes) if ('accepted' in outcome) deps.metrics.accepted(outcome.accepted.kind);
   deps.metrics.batchAccepted(batch.length);
   for (const log of result.logs) if (!prepared.has(log)) deps.nudge(log, log.entries);
   return result.outcomes;
+}
+
+function isRepeat(outcome: Outcome): boolean {
+  if (!('accepted' in outcome)) return false;
+  const { accepted } = outcome;
+  return accepted.kind === 'earlier' || (accepted.kind === 'registration' && accepted.entry.repeated === true);
 }
 
 /** The logs that prepare for the transaction of a batch. A repeated transaction writes other rows. */

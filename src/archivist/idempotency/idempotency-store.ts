@@ -1,7 +1,7 @@
 import { toHex } from '../../core/bytes.js';
 import { selected, table } from '../../platform/postgres/columns.js';
-import type { Tx } from '../../platform/postgres/database.js';
-import { insertRows } from '../../platform/postgres/insert-rows.js';
+import type { SqlStatement, Tx } from '../../platform/postgres/database.js';
+import { insertRows, insertsOfNew } from '../../platform/postgres/insert-rows.js';
 import { rowsById } from '../../platform/postgres/rows-by-id.js';
 import type { IdempotencyClaim } from './idempotency.js';
 
@@ -24,6 +24,18 @@ const CLAIM = table('idempotency').columns<StoredClaim>({
   createdAt: 'created_at',
 });
 
+/** Transactions that take the same claims wait for each other, and never in a circle. */
+const IN_ORDER = 'ORDER BY tenant_id, scope';
+
+type NewClaim = IdempotencyClaim & { readonly resource: string };
+
+/** Takes claims, none of which is taken yet. @param existing makes what is thrown if one is */
+export function insertClaims(claims: readonly NewClaim[], now: Date, existing: () => Error): Iterable<SqlStatement> {
+  return insertsOfNew(CLAIM, stored(claims, now), existing, IN_ORDER);
+}
+
+const stored = (claims: readonly NewClaim[], now: Date) => claims.map((claim) => ({ createdAt: now, ...claim }));
+
 /**
  * Takes each claim for its resource. A claim that is already taken resolves with what its holder created; a claim of a
  * transaction that is still running is waited for.
@@ -31,15 +43,10 @@ const CLAIM = table('idempotency').columns<StoredClaim>({
  */
 export async function takeClaims(
   tx: Tx,
-  claims: readonly (IdempotencyClaim & { resource: string })[],
+  claims: readonly NewClaim[],
   now: Date,
 ): Promise<(EarlierResult | undefined)[]> {
-  const taken = await insertRows(
-    tx,
-    CLAIM,
-    claims.map((claim) => ({ createdAt: now, ...claim })),
-    'ORDER BY tenant_id, scope ON CONFLICT DO NOTHING',
-  );
+  const taken = await insertRows(tx, CLAIM, stored(claims, now), `${IN_ORDER} ON CONFLICT DO NOTHING`);
   if (taken === claims.length) return claims.map(() => undefined);
   const held = await findClaims(tx, claims);
   // A row with the resource id that was generated just now is the one that this statement wrote.

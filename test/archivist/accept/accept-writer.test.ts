@@ -187,6 +187,57 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     expect(await toldOf(many(2, true, 'long'.repeat(40_000)))).toEqual(['nudge public statements 2']);
   });
 
+  it('answer a repeated statement with its first entry, and take the next ones to be new only after a batch without a repeat', async () => {
+    const tenancy = randomUUID();
+    const { writer, told } = writing(1, { tenancies: [tenancy] });
+    const awaited = (registered: ReturnType<typeof statement>) => register(tenancy, registered, true);
+    await writer.acceptTogether([awaited(statement('makes the asset'))]);
+    const [one, other] = [statement('one'), statement('other')];
+    const accept = async (...statements: ReturnType<typeof statement>[]) => {
+      told.length = 0;
+      const outcomes = await writer.acceptTogether(statements.map(awaited));
+      return outcomes.map((outcome) => (refusedOrIn(outcome) as { entry: { eventId: string; repeated?: true } }).entry);
+    };
+    const ofLog = () => told.filter((each) => !each.startsWith('nudge tenancy'));
+    const [first] = await accept(one);
+    expect(ofLog()).toEqual(['prepare public statements one', 'committed true']);
+    const [again, fresh] = await accept(one, other);
+    expect(again).toEqual({ ...first, repeated: true });
+    expect(fresh).not.toHaveProperty('repeated');
+    const taken = ['prepare public statements other', 'committed true'];
+    expect(ofLog()).toEqual(['prepare public statements one,other', 'committed false', ...taken]);
+    expect(await accept(one)).toEqual([again]);
+    expect(ofLog()).toEqual([]);
+    await accept(statement('next'));
+    await accept(one);
+    expect(ofLog()).toEqual(['prepare public statements one', 'committed false']);
+  });
+
+  it('record a repeated key once, also where new ones go with it and two writers take it at once', async () => {
+    const tenancy = randomUUID();
+    const writers = [writing(1, { tenancies: [tenancy] }), writing(1, { tenancies: [tenancy] })];
+    const keyed = (key: number): Submission => {
+      const idempotency = { tenantId: tenancy, scope: new Uint8Array(32).fill(key), bodyHash: new Uint8Array(32) };
+      return { ...submission(tenancy), idempotency };
+    };
+    const idOf = (outcome: Settled) => {
+      const accepted = refusedOrIn(outcome) as { id?: string; event?: { eventId: string } };
+      return accepted.id ?? accepted.event?.eventId;
+    };
+    const keys = [1, 2, 3, 4].map(keyed);
+    const all = await Promise.all(
+      writers.map(({ writer }, place) => writer.acceptTogether(keys.slice(place, place + 3))),
+    );
+    const [left, right] = all.map((outcomes) => outcomes.map(idOf));
+    expect(right!.slice(0, 2)).toEqual(left!.slice(1));
+    const [{ count }] = (await opened.asOwner(
+      `SELECT count(*)::int AS count FROM archivist.asset_free_event WHERE tenant_id = $1`,
+      [tenancy],
+    )) as [{ count: number }];
+    expect(count).toBe(4);
+    expect((await writers[0]!.writer.acceptTogether(keys)).map(idOf)).toEqual([...left!, right![2]]);
+  });
+
   it('do not tell a log of statements among which one still has to be signed', async () => {
     const tenancy = randomUUID();
     const { writer, told } = writing(1, { tenancies: [tenancy] });
