@@ -36,12 +36,14 @@ interface LedgerThread {
   close(): Promise<void>;
 }
 
-/** An accept nudges each log, and then the one that its caller waits for: calls of one turn of the event loop go together. */
+/**
+ * An accept nudges each log, and then the one that its caller waits for: calls of one turn of the event loop go together.
+ */
 function callTogether(tell: (calls: LedgerCall[]) => void): Pick<Ledger, 'nudge' | 'prepare'> {
   let calls: LedgerCall[] = [];
   let prepared = 0;
   const tellAll = (): void => {
-    tell(calls);
+    if (calls.length > 0) tell(calls);
     calls = [];
   };
   const call = (made: LedgerCall): void => {
@@ -53,6 +55,8 @@ function callTogether(tell: (calls: LedgerCall[]) => void): Pick<Ledger, 'nudge'
       prepared += 1;
       const number = prepared;
       call({ coming: number, log, statements });
+      // The thread signs them while accept sends its rows.
+      tellAll();
       void committed.then((are) => call({ came: number, committed: are }));
     },
   };
