@@ -29,7 +29,7 @@ describe.skipIf(!serverUrl).concurrent('two services on one PostgreSQL', () => {
     return { deployment, journal, follower, first, second: () => deployment.start({}, 'second') };
   }
 
-  /** Lets a sequencer begin to write a table, posts, and waits until it is held up there. */
+  /** Posts, and waits until a sequencer is held up where it writes a table, with its commit sent. */
   async function holdUp({ deployment, journal, first }: Pair, table: string) {
     const blocker = await deployment.connect();
     await blocker.query('BEGIN');
@@ -44,6 +44,8 @@ describe.skipIf(!serverUrl).concurrent('two services on one PostgreSQL', () => {
         ),
       (waiting) => waiting.length > 0,
     );
+    // Its commit follows the held statements when the batch is checked: stopped before, it would store nothing.
+    await wait(COMMIT_SENT_MS);
     return async () => {
       await blocker.query('ROLLBACK');
       await blocker.end();
@@ -86,8 +88,6 @@ describe.skipIf(!serverUrl).concurrent('two services on one PostgreSQL', () => {
     const rig = await pair(context);
     const { deployment, journal, follower, first } = rig;
     const release = await holdUp(rig, 'leaf');
-    // Its commit follows the held statements when the batch is checked: stopped before, it would store nothing.
-    await wait(COMMIT_SENT_MS);
     first.signal('SIGSTOP');
     await release();
     const held = () =>
