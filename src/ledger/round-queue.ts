@@ -20,7 +20,8 @@ interface RoundQueue {
    * @returns undefined if it does not begin
    */
   begin(log: LogRef, coming: ComingStatements): Promise<void> | undefined;
-  isRunning(log: LogRef): boolean;
+  /** Whether a round of the log runs that reads what waits for it: not one of statements that are coming. */
+  isReading(log: LogRef): boolean;
   /** Starts no more rounds and resolves when the running ones have ended. */
   close(): Promise<void>;
 }
@@ -87,7 +88,7 @@ export function createRoundQueue(parallel: number, round: Round, nowMs: () => nu
       if (closed || running.has(key) || requested.has(key) || running.size >= parallel) return undefined;
       return start(requested.add(log, 'urgent', coming.statements.length), coming);
     },
-    isRunning: (log) => running.has(roundKey(log)),
+    isReading: (log) => running.get(roundKey(log))?.isEarly === false,
     async close() {
       closed = true;
       clearTimeout(timer);

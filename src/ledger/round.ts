@@ -141,8 +141,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
     try {
       await suspects.halt();
       const found = await pending(SWEEP_LOGS);
-      // A log whose round runs may have no work any more, and is found again in a second if it has.
-      for (const log of found.logs) if (!rounds.isRunning(log)) void work(log, 'soon');
+      // A log whose round reads its work may have none any more, and is found again in a second if it has.
+      for (const log of found.logs) if (!rounds.isReading(log)) void work(log, 'soon');
       metrics.lagged(sequencerLag(found, clock.now()));
     } catch (error) {
       logger.error({ err: error }, 'the sweep failed');

@@ -148,6 +148,34 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     }
   });
 
+  it('finds what waits beside statements that are coming at its next sweep, although their round runs', async () => {
+    const rig = shared.sibling();
+    const figures = noFigures();
+    const ledger = ledgerOf(rig, queues, figures);
+    const nextSweep = (): Promise<unknown> => {
+      const { sweeps } = figures;
+      return vi.waitUntil(() => figures.sweeps > sweeps, { timeout: WITHIN_MS, interval: 5 });
+    };
+    await ledger.start();
+    try {
+      const { log, accepted } = await leftBy(ledger, rig);
+      // The next sweep comes before the round waits no longer.
+      await nextSweep();
+      await wait(500);
+      const { coming, settle } = comingTo(rig, log);
+      ledger.prepare(log, coming);
+      accepted.push(...(await rig.accept(log, 'statement', 1)));
+      await nextSweep();
+      const { sweeps } = figures;
+      settle(false);
+      await published(opened, log, 2);
+      expect(figures.sweeps).toBe(sweeps);
+      await auditLog(rig, log, accepted);
+    } finally {
+      await ledger.stop();
+    }
+  });
+
   it('nudges statements that it could not prepare, when they are committed', async () => {
     const rig = shared.sibling();
     const log = await rig.newLog('RFC9162_SHA256');
