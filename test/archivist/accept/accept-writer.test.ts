@@ -255,6 +255,32 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     expect(told.filter((each) => !each.startsWith('nudge tenancy'))).toEqual(['nudge public statements 2']);
   });
 
+  it('tell the log that the statements of a transaction did not come that meets a conflict and is repeated', async () => {
+    const tenancy = randomUUID();
+    const { writer, told } = writing(1, { tenancies: [tenancy] });
+    await writer.acceptTogether([register(tenancy, statement('makes the asset'), true)]);
+    told.length = 0;
+    // A sequence counts what is rolled back too.
+    await opened.asOwner('CREATE SEQUENCE public.inserts');
+    await opened.asOwner(
+      `CREATE FUNCTION public.first_conflicts() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+         IF nextval('public.inserts') = 1 THEN RAISE EXCEPTION 'a conflict' USING ERRCODE = '40001'; END IF;
+         RETURN NEW; END $$`,
+    );
+    await opened.asOwner(
+      'CREATE TRIGGER conflicts BEFORE INSERT ON archivist.statement FOR EACH ROW EXECUTE FUNCTION public.first_conflicts()',
+    );
+    await writer.accept(register(tenancy, statement('repeated'), true));
+    await opened.asOwner('DROP FUNCTION public.first_conflicts CASCADE');
+    const prepared = 'prepare public statements repeated';
+    expect(told.filter((each) => !each.startsWith('nudge tenancy'))).toEqual([
+      prepared,
+      'committed false',
+      prepared,
+      'committed true',
+    ]);
+  });
+
   it('tell the log that statements did not come whose transaction failed', async () => {
     const tenancy = randomUUID();
     const { writer, told } = writing(1, { tenancies: [tenancy] });
