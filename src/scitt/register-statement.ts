@@ -49,8 +49,9 @@ export interface ScittDeps {
   readonly rules: RulesCache;
   readonly turns: RegistrationTurns;
   /**
-   * Creates the event of a statement, whose receipt the caller may wait for; for a statement that was registered before, returns the first event. Declared
-   * here, implemented by the provenance side, wired by the composition root. When it resolves, its rows are committed.
+   * Creates the event of a statement; for a statement that was registered before, returns the first event. Declared here,
+   * implemented by the provenance side, wired by the composition root. When it resolves, its rows are committed.
+   * @param isAwaited whether the caller waits for the receipt
    */
   accept(principal: Principal, statement: AcceptedStatement, isAwaited?: boolean): Promise<RegisteredEntry>;
   /**

@@ -24,7 +24,7 @@ export interface RegistrationTurns {
 export function createRegistrationTurns(): RegistrationTurns {
   /** How many are being judged, and how many have gone on and not ended. */
   let [judging, going] = [0, 0];
-  /** The group still takes what was being judged when it began. */
+  /** Who is judged still goes on with the group under way: from its begin until nobody is being judged. */
   let isOpen = false;
   let held: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
