@@ -27,10 +27,10 @@ function counted(): { database: Database; begun: () => number; fails: (reason: E
   return {
     database: {
       ...database,
-      inTransaction: async (scope, work) => {
+      atOnce: async (scope, work) => {
         begun += 1;
         if (failure) throw failure;
-        return database.inTransaction(scope, work);
+        return database.atOnce(scope, work);
       },
     },
     begun: () => begun,
