@@ -55,6 +55,8 @@ const METERED = ['assets', 'events', 'asset_free_events'] as const;
  */
 interface BatchResult {
   readonly outcomes: Outcome[];
+  /** A key or a statement was claimed before. */
+  readonly hasRepeats: boolean;
   readonly logs: LogWithWork[];
   readonly awaited: AwaitedStatements[];
 }
@@ -94,6 +96,7 @@ export async function acceptBatch(
     if (key !== undefined) leaders.set(key, draft);
   }
   const plans = [...made];
+  let hasRepeats = false;
   const isGuess = takesAsNew && mayGuess(drafts, deps.quotas);
   if (isGuess) {
     acceptAsNew(drafts, outcomes);
@@ -101,6 +104,7 @@ export async function acceptBatch(
   }
   for (let asking = isGuess ? [] : drafts; asking.length > 0; ) {
     const fresh = await settleClaims(tx, asking, outcomes, new Date(context.nowMs));
+    hasRepeats ||= fresh.length < asking.length;
     const refused = await refuseOverQuota(tx, deps.quotas, fresh, outcomes);
     plans.push(...fresh.filter((draft) => !refused.has(draft)).map((draft) => draft.plan));
     asking = [...refused].flatMap((draft) => nextOf(draft, drafted));
@@ -108,7 +112,7 @@ export async function acceptBatch(
   const claims = isGuess ? claimAsNew(drafts, new Date(context.nowMs)) : [];
   const written = await writePlans(tx, plans, context);
   const statements = oneAfterAnother(claims, written, addRegistrants(registrantsOfBatch(submissions, outcomes)));
-  return { result: { outcomes, logs: logsOf(plans), awaited: awaitedStatements(plans) }, statements };
+  return { result: { outcomes, hasRepeats, logs: logsOf(plans), awaited: awaitedStatements(plans) }, statements };
 }
 
 /** What planning reads. Assets for statements are created here first, where they are missing. */

@@ -165,19 +165,13 @@ async function writeBatch(deps: BatchDeps, batch: readonly Submission[]): Promis
       prepared.ended(false);
       throw error;
     });
-  deps.guess.isNew = !result.outcomes.some(isRepeat);
+  deps.guess.isNew = !result.hasRepeats;
   prepared.ended(true);
   await deps.failpoints.reach('accept.after');
   for (const outcome of result.outcomes) if ('accepted' in outcome) deps.metrics.accepted(outcome.accepted.kind);
   deps.metrics.batchAccepted(batch.length);
   for (const log of result.logs) if (!prepared.has(log)) deps.nudge(log, log.entries);
   return result.outcomes;
-}
-
-function isRepeat(outcome: Outcome): boolean {
-  if (!('accepted' in outcome)) return false;
-  const { accepted } = outcome;
-  return accepted.kind === 'earlier' || (accepted.kind === 'registration' && accepted.entry.repeated === true);
 }
 
 /** The logs that prepare for the transaction of a batch. A repeated transaction writes other rows. */

@@ -238,6 +238,21 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     expect((await writers[0]!.writer.acceptTogether(keys)).map(idOf)).toEqual([...left!, right![2]]);
   });
 
+  it('ask first after a key that was reused for another body, as after any repeat', async () => {
+    const tenancy = randomUUID();
+    const { writer, told } = writing(1, { tenancies: [tenancy] });
+    const keyed = (body: number): Submission => {
+      const idempotency = { tenantId: tenancy, scope: new Uint8Array(32), bodyHash: new Uint8Array(32).fill(body) };
+      return { ...submission(tenancy), idempotency };
+    };
+    await writer.acceptTogether([register(tenancy, statement('makes the asset'), true), keyed(1)]);
+    expect((await writer.acceptTogether([keyed(2)])).map(refusedOrIn)).toEqual(['unprocessable']);
+    told.length = 0;
+    // A guess that fails is told, and withdrawn.
+    await writer.acceptTogether([register(tenancy, statement('new'), true), keyed(2)]);
+    expect(told.filter((each) => each.startsWith('committed'))).toEqual(['committed true']);
+  });
+
   it('do not tell a log of statements among which one still has to be signed', async () => {
     const tenancy = randomUUID();
     const { writer, told } = writing(1, { tenancies: [tenancy] });
