@@ -138,7 +138,7 @@ export function beginEarly(state: RoundState, ref: LogRef, coming: ComingStateme
 async function checkAsLeft({ context, holder }: RoundState, left: Frontier): Promise<void> {
   const before = context.clock.now();
   const [found] = await Promise.all([
-    context.database.atOnce(SEQUENCER_READING, (tx) => isFrontier(tx, left, holder)),
+    context.database.readAtOnce(SEQUENCER_READING, (tx) => isFrontier(tx, left, holder)),
     checkLastSealObject(lastSealObject(context.objectStore, left.log), left.log, left.seal),
   ]);
   if (!found) throw new LeaseLost('the log is not as this process left it');

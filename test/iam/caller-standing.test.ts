@@ -27,10 +27,10 @@ function counted(): { database: Database; begun: () => number; fails: (reason: E
   return {
     database: {
       ...database,
-      atOnce: async (scope, work) => {
+      readAtOnce: async (scope, work) => {
         begun += 1;
         if (failure) throw failure;
-        return database.atOnce(scope, work);
+        return database.readAtOnce(scope, work);
       },
     },
     begun: () => begun,

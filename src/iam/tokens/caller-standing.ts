@@ -33,7 +33,7 @@ export function createCallerStanding(database: Database): (client: ClientAddress
   async function answer(): Promise<void> {
     let askers: readonly Asker[] | undefined;
     try {
-      const [asked, standings] = await database.atOnce(STANDINGS, async (tx) => {
+      const [asked, standings] = await database.readAtOnce(STANDINGS, async (tx) => {
         // A repeated transaction asks for the same ones.
         const batch = askers ?? nextAskers();
         askers = batch;

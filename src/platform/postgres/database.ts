@@ -56,10 +56,11 @@ export interface Database {
    */
   inTransaction<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Runs work that sends all its statements in the turn of the event loop in which it is called: the end of the
-   * transaction goes out with them, in the same round trip. Otherwise as `inTransaction`.
+   * Runs work that only reads, and sends all its statements in the turn of the event loop in which it is called: the end
+   * of the transaction goes out with them, in the same round trip. Otherwise as `inTransaction`.
+   * @throws {TypeError} for a scope that may write
    */
-  atOnce<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
+  readAtOnce<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
    * Runs these statements in one transaction, in their order, and sends its commit with them, in the same round trip: all
    * of them are committed, or nothing. Retried like `inTransaction`.

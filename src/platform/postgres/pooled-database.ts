@@ -224,13 +224,14 @@ function together(statements: Iterable<SqlStatement>, beforeCommit?: () => Promi
   };
 }
 
-/** Work whose statements all go out with the commit. */
-function atOnce<T>(work: (tx: Tx) => Promise<T>): Asked<T>['work'] {
-  return (tx, commit) => {
+/** Reads whose statements all go out with the end of the transaction. */
+async function readAtOnce<T>(place: Place, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
+  if (!isReading(scope)) throw new TypeError('a scope that may write');
+  return inTransaction(place, scope, (tx, commit) => {
     const result = work(tx);
     commit();
     return result;
-  };
+  });
 }
 
 /** Work whose last statements go out with the commit. */
@@ -281,7 +282,7 @@ export function pooledDatabase(parts: {
     queuePool,
     ...(copyFiles ? { copyFiles } : {}),
     inTransaction: (scope, work) => inTransaction(place, scope, (tx) => work(tx)),
-    atOnce: (scope, work) => inTransaction(place, scope, atOnce(work)),
+    readAtOnce: (scope, work) => readAtOnce(place, scope, work),
     commitTogether: (scope, statements, beforeCommit) =>
       inTransaction(place, scope, together(statements, beforeCommit)),
     commitDecided: (scope, work) => inTransaction(place, scope, decided(work)),

@@ -212,29 +212,27 @@ describe.each(engines())('a transaction on %s', (engine) => {
     await asOwner('DELETE FROM archivist.tenancy');
   });
 
-  it('ends with the statements of work that sends all of them at once, and takes none after them', async () => {
+  it('that reads at once ends with the statements of its work, takes none after them, and never writes', async () => {
     const { database, asOwner } = opened;
-    const read = database.atOnce('system reading', async (tx) => {
+    const read = database.readAtOnce('system reading', async (tx) => {
       const [one, two] = await Promise.all([tx.query('SELECT 1 AS n'), tx.query('SELECT 2 AS n')]);
       return [...one, ...two];
     });
     expect(await read).toEqual([{ n: 1 }, { n: 2 }]);
-    await database.atOnce('system', (tx) => tx.execute(NEW_TENANCY, [TENANT]));
-    const failing = database.atOnce('system', (tx) =>
-      Promise.all([tx.execute(NEW_TENANCY, [OTHER]), tx.execute('SELECT 1 / $1::int', [0])]),
+    const failing = database.readAtOnce('system reading', (tx) =>
+      Promise.all([tx.query('SELECT 1 / $1::int', [0]), tx.query('SELECT 1')]),
     );
     await expect(failing).rejects.toMatchObject({ code: '22012' });
-    const late = database.atOnce('system', async (tx) => {
-      await tx.execute(NEW_TENANCY, [OTHER]);
-      await tx.execute('SELECT 1');
+    const late = database.readAtOnce('system reading', async (tx) => {
+      await tx.query('SELECT 1');
+      await tx.query('SELECT 2');
     });
     await expect(late).rejects.toThrow('no statement may follow');
-    // What it sent at once is committed: its error says nothing of that.
-    expect(await asOwner('SELECT tenant_id FROM archivist.tenancy ORDER BY 1')).toEqual([
-      { tenant_id: TENANT },
-      { tenant_id: OTHER },
-    ]);
-    await asOwner('DELETE FROM archivist.tenancy');
+    const write = (tx: Tx) => tx.execute(NEW_TENANCY, [TENANT]);
+    await expect(database.readAtOnce('system reading', write)).rejects.toMatchObject({ code: '25006' });
+    for (const scope of ['system', { read: [TENANT], write: [TENANT] }] as const)
+      await expect(database.readAtOnce(scope, write)).rejects.toThrow(TypeError);
+    expect(await asOwner('SELECT FROM archivist.tenancy')).toEqual([]);
   });
 
   it('makes the statement after a long one when that has run, and tells the refusal of the first that fails', async () => {
@@ -367,7 +365,7 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a tra
     url.port = String(proxy.port);
     const database = await openPostgresql(url.href, silent);
     let runs = 0;
-    const read = await database.atOnce('system reading', (tx) => {
+    const read = await database.readAtOnce('system reading', (tx) => {
       runs += 1;
       if (runs === 1)
         setTimeout(() => {
