@@ -104,10 +104,13 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))(
 
     it('all fail with the connection', async () => {
       const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+      const ended = new Promise((resolve) => client.once('end', resolve));
       const sleeping = send([{ text: 'SELECT 1' }, { text: 'SELECT pg_sleep(30)' }, { text: 'SELECT 2' }]);
       await opened.asOwner('SELECT pg_terminate_backend($1)', [rows[0].pid]);
       const [, ...rest] = await sleeping;
       expect(rest).toEqual(['57P01', '25P02']);
+      // Until the socket has ended, a statement is still sent, and fails with it.
+      await ended;
       const late = await send([{ text: 'SELECT 1' }, { text: 'SELECT 2' }]);
       expect(late).toEqual(Array(2).fill(expect.stringMatching(/not queryable|terminated/)));
     });
