@@ -11,7 +11,7 @@ const SHARE = 20;
 const LONGEST_PAUSE_MS = 5_000;
 const RETRY_SECONDS = 5;
 
-/** The entries that wait for all logs, counted about once a second, and at least every few seconds. */
+/** The entries that wait for all logs, counted or estimated about once a second, and at least every few seconds. */
 export interface Backlog {
   /** @throws {ApiError} unavailable, with the time to wait, while the limit was reached at the last count */
   admit(): void;
@@ -22,8 +22,8 @@ export interface Backlog {
 }
 
 /**
- * Refuses writes while the sequencers are so far behind that `limit` entries wait. The count is that of the database,
- * for all processes; between two counts somewhat more may come in.
+ * Refuses writes while the sequencers are so far behind that `limit` entries wait. They are those of the database, for
+ * all processes; between two counts somewhat more may come in.
  * @param parts.waiting receives each count, at most `limit`
  */
 export function createBacklog(parts: {
