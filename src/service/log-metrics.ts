@@ -6,7 +6,7 @@ export interface LogMetrics {
   /** A sign, commit, seal and publish round of one log ended. */
   roundEnded(outcome: 'done' | 'failed', durationMs: number): void;
   batchCommitted(leaves: number): void;
-  /** Number of entries that wait for all logs, counted up to MAX_WAITING_ENTRIES. */
+  /** Number of entries that wait for all logs, at most MAX_WAITING_ENTRIES. */
   entriesWaiting(entries: number): void;
   lagged(lag: { readonly oldestWaitingMs: number; readonly haltedLogs: number }): void;
 }
@@ -33,7 +33,7 @@ export function createLogMetrics(registry: Registry): LogMetrics {
   });
   const waiting = new Gauge({
     name: 'archivist_entries_waiting',
-    help: 'Accepted entries that wait for their logs, in all processes; counted up to MAX_WAITING_ENTRIES',
+    help: 'Accepted entries that wait for their logs, in all processes; at most MAX_WAITING_ENTRIES, and estimated above 100,000',
     registers,
   });
   const haltedLogs = new Gauge({
