@@ -6,8 +6,11 @@ import { setTimeout as wait } from 'node:timers/promises';
  * end in the middle of an answer. `garble`: answers are other bytes. `freeze`: nothing more arrives, in either direction.
  */
 export const SPOILED = ['cut', 'delay', 'truncate', 'garble', 'freeze'] as const;
-/** `misread`: answers of PostgreSQL end queries that nobody asked, and promise a row that is not there. */
-export type Way = 'well' | (typeof SPOILED)[number] | 'misread';
+/**
+ * `misread`: answers of PostgreSQL end queries that nobody asked, and promise a row that is not there. `lost`: in place of
+ * an answer comes what PgBouncer says when its own connection to PostgreSQL has broken.
+ */
+export type Way = 'well' | (typeof SPOILED)[number] | 'misread' | 'lost';
 
 /** A way to a server, byte for byte, that can be spoiled. */
 export interface TcpProxy {
@@ -21,6 +24,8 @@ const DELAY_MS = 200;
 const MASK = 0xa5;
 /** Twice CommandComplete, and a DataRow of 32,767 columns without any. */
 const MISREAD = Buffer.from('43000000050043000000050044000000067fff', 'hex');
+const LOST_FIELDS = 'SFATAL\0C08P01\0Mserver conn crashed?\0\0';
+const LOST = Buffer.from(`E\0\0\0${String.fromCharCode(4 + LOST_FIELDS.length)}${LOST_FIELDS}`, 'latin1');
 
 interface Pair {
   readonly client: Socket;
@@ -44,6 +49,10 @@ export async function startTcpProxy(target: { readonly host?: string; readonly p
     if (pair.frozen) return;
     if (way === 'truncate') {
       pair.client.write(chunk.subarray(0, Math.floor(chunk.length / 2)), () => end(pair));
+      return;
+    }
+    if (way === 'lost') {
+      pair.client.write(LOST, () => end(pair));
       return;
     }
     if (way === 'garble') pair.garbled = true;

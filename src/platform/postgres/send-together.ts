@@ -82,8 +82,7 @@ export function sendTogether(client: pg.ClientBase, statements: readonly UnsentS
       answered = queries.length;
       for (const [place, { name, reject }] of unanswered.entries()) {
         if (name !== undefined) delete submittedNamedStatements[name];
-        // A lost connection is the failure of all of them.
-        reject(place > 0 && error instanceof pg.DatabaseError ? notRun() : error);
+        reject(place > 0 && isOfServer(error) ? notRun() : error);
       }
       batch.callback?.(error);
     },
@@ -117,6 +116,14 @@ function driverQuery(statement: UnsentStatement, failed: (error: Error) => void)
 function withoutSync(connection: Connection, hasRows: boolean): Connection {
   const nothing = (): void => undefined;
   return Object.assign(Object.create(connection), { sync: nothing, ...(hasRows ? {} : { describe: nothing }) });
+}
+
+/**
+ * True for an error of the server, which runs nothing after it. After a lost connection, or the error of a pooler that has
+ * lost its own, all may have been run. Only the server names a routine of its source.
+ */
+function isOfServer(error: Error): boolean {
+  return error instanceof pg.DatabaseError && error.routine !== undefined;
 }
 
 function notRun(): Error {

@@ -414,6 +414,28 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a tra
     await close();
   });
 
+  it('is not run again when a pooler has lost the server with the commit sent: it may have been committed', async () => {
+    const { environment, asOwner, close } = await engine.open();
+    const url = new URL(environment.DATABASE_URL!);
+    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    const database = await openPostgresql(url.href, silent);
+    let runs = 0;
+    const insert = { text: NEW_TENANCY.replace('$1', 'gen_random_uuid()'), values: [] };
+    const work = database.commitTogether('system', [insert], async () => {
+      runs += 1;
+      proxy.become('lost');
+      setTimeout(() => proxy.become('well'), 100);
+    });
+    await expect(work).rejects.toMatchObject({ code: '08P01' });
+    expect(runs).toBe(1);
+    expect(await asOwner('SELECT FROM archivist.tenancy')).toHaveLength(1);
+    await database.close();
+    await proxy.close();
+    await close();
+  });
+
   it('is not run again when its connection breaks after the commit was sent: it may have been committed', async () => {
     const { database, close } = await engine.open();
     let runs = 0;
