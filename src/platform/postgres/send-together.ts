@@ -58,12 +58,13 @@ export function sendTogether(client: pg.ClientBase, statements: readonly UnsentS
       for (const query of queries) {
         const refused = query.submit(withoutSync(connection, statements[sent]!.hasRows));
         if (refused) query.handleError(refused, connection);
-        if (failure) break;
         sent += 1;
+        if (failure) break;
       }
       connection.sync();
       connection.stream.uncork();
-      for (const { reject } of statements.slice(sent + 1)) reject(notRun());
+      for (const { reject } of statements.slice(sent)) reject(notRun());
+      // With one whose values cannot be sent: the server parses it.
       queries.length = sent;
       waitForNext();
       return null;
@@ -112,10 +113,11 @@ function driverQuery(statement: UnsentStatement, failed: (error: Error) => void)
   return hasRows ? query : Object.assign(query, { handleDataRow: () => undefined });
 }
 
-/** A connection as one of several queries sees it. */
+/** A connection as one of several queries sees it. It keeps the name of a statement whose values cannot be sent. */
 function withoutSync(connection: Connection, hasRows: boolean): Connection {
   const nothing = (): void => undefined;
-  return Object.assign(Object.create(connection), { sync: nothing, ...(hasRows ? {} : { describe: nothing }) });
+  const leftOut = hasRows ? {} : { describe: nothing };
+  return Object.assign(Object.create(connection), { sync: nothing, close: nothing, ...leftOut });
 }
 
 /**

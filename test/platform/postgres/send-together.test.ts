@@ -94,6 +94,22 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))(
       expect(await kept()).toBe(before);
     });
 
+    it('keep the name of one whose values cannot be sent, whether it was sent before or not', async () => {
+      const circle: { self?: unknown } = {};
+      circle.self = circle;
+      const named = (name: string, value: unknown) => ({ text: `SELECT $1::jsonb AS ${name}`, name, values: [value] });
+      expect(await send([named('sent_before', 1)])).toEqual([1]);
+      for (const name of ['sent_before', 'refused_first']) {
+        expect(await send([named(name, circle)])).toEqual([expect.stringContaining('circular')]);
+        expect(await send([named(name, 2), named(name, 3)])).toEqual([1, 1]);
+      }
+      expect(await send([{ text: 'SELECT 1 / 0' }, named('refused_after', circle)])).toEqual([
+        '22012',
+        expect.stringContaining('circular'),
+      ]);
+      expect(await send([named('refused_after', 2)])).toEqual([1]);
+    });
+
     it('have their names parsed again where one before them failed', async () => {
       const named = { text: 'SELECT $1::int + 1 AS n', name: 'after_a_failure', values: [1], hasRows: true };
       const failing = { text: 'SELECT 1 / $1::int', name: 'failing', values: [0] };
