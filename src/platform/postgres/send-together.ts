@@ -31,6 +31,7 @@ interface DriverQuery {
   handleRowDescription(message: unknown): void;
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, connection: Connection): void;
+  handleEmptyQuery(connection: Connection): void;
   handleReadyForQuery(connection: Connection): void;
   handleError(error: Error, connection: Connection): void;
 }
@@ -73,10 +74,9 @@ export function sendTogether(client: pg.ClientBase, statements: readonly UnsentS
     handleDataRow: (message: unknown) => current().handleDataRow(message),
     handleCommandComplete(message: unknown, connection: Connection) {
       current().handleCommandComplete(message, connection);
-      current().handleReadyForQuery(connection);
-      answered += 1;
-      waitForNext();
+      answer(connection);
     },
+    handleEmptyQuery: answer,
     handleReadyForQuery: () => batch.callback?.(null),
     handleError(error: Error, { submittedNamedStatements }: Connection) {
       const unanswered = statements.slice(answered, queries.length);
@@ -88,6 +88,11 @@ export function sendTogether(client: pg.ClientBase, statements: readonly UnsentS
       batch.callback?.(error);
     },
   });
+  function answer(connection: Connection): void {
+    current().handleReadyForQuery(connection);
+    answered += 1;
+    waitForNext();
+  }
   /** The driver notes for a connection that it has parsed the query that it waits for. */
   function waitForNext(): void {
     batch.name = queries[answered]?.name;

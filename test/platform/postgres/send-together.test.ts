@@ -110,6 +110,22 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))(
       expect(await send([named('refused_after', 2)])).toEqual([1]);
     });
 
+    it('each have their own answer, also beside an empty one and what the server tells in between', async () => {
+      const number = (n: number) => ({ text: 'SELECT $1::int AS n', values: [n], hasRows: true });
+      const answers = await send([
+        number(1),
+        { text: '' },
+        number(2),
+        { text: `DO $$ BEGIN RAISE NOTICE 'told'; END $$` },
+        { text: `SELECT set_config('application_name', 'told', false), pg_notify('told', '')` },
+        number(3),
+        { text: 'LISTEN told' },
+        { text: 'COPY (SELECT 1) TO STDOUT' },
+        number(4),
+      ]);
+      expect(answers).toEqual([[{ n: 1 }], null, [{ n: 2 }], null, 1, [{ n: 3 }], null, 1, [{ n: 4 }]]);
+    });
+
     it('have their names parsed again where one before them failed', async () => {
       const named = { text: 'SELECT $1::int + 1 AS n', name: 'after_a_failure', values: [1], hasRows: true };
       const failing = { text: 'SELECT 1 / $1::int', name: 'failing', values: [0] };
