@@ -1,10 +1,14 @@
 import { failureReason } from '../explain-failure.js';
 
 /**
- * SQLSTATEs after which nothing of the transaction is stored and a retry may succeed: serialization failure, deadlock,
- * and a server that shuts down or is still starting.
+ * SQLSTATEs after which nothing of the transaction is stored and a retry may succeed: serialization failure, deadlock, a
+ * server that shuts down or is still starting or has no connection left, and a session that the server ended because it was
+ * idle for too long.
  */
-const RETRIED: ReadonlySet<string> = new Set(['40001', '40P01', '57P01', '57P02', '57P03', '53300']);
+const RETRIED: ReadonlySet<string> = new Set([
+  ...['40001', '40P01', '57P01', '57P02', '57P03', '53300'],
+  ...['25P03', '57P05'],
+]);
 /** Node's error codes for a connection that failed or broke. */
 const BROKEN: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'],

@@ -393,6 +393,21 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a tra
     await close();
   });
 
+  it('is run again when its process stood still for longer than the server waits for its next statement', async () => {
+    const { database, close } = await engine.open();
+    const settings = { idle_in_transaction_session_timeout: '50ms' };
+    let runs = 0;
+    const result = await database.inTransaction({ system: 'writing', settings }, async (tx) => {
+      runs += 1;
+      await tx.query('SELECT 1');
+      // Nothing is read meanwhile: the statement goes out before the end of the session is known.
+      if (runs === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      return tx.query('SELECT 1 AS one');
+    });
+    expect([result, runs]).toEqual([[{ one: 1 }], 2]);
+    await close();
+  });
+
   it('is run again when its connection is known to be lost before its last statements go out with the commit', async () => {
     const { database, asOwner, close } = await engine.open();
     let runs = 0;

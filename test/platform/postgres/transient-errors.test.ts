@@ -7,7 +7,7 @@ describe('an error of the database', () => {
   it.each([
     ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'],
     ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
-    ...['40001', '40P01', '57P01', '57P02', '57P03', '53300', '08006'],
+    ...['40001', '40P01', '57P01', '57P02', '57P03', '53300', '08006', '25P03', '57P05'],
   ])('%s passes: the transaction is run again, and then the caller may come again', (code) => {
     expect([isRetried(withCode(code)), isDatabaseUnavailable(withCode(code))]).toEqual([true, true]);
   });
