@@ -82,16 +82,19 @@ interface Lender {
   connect(): Promise<Queryable & { release(): void }>;
 }
 
+/** How often sessions are compared: behind a busy pooler, two connections can happen to have different ones. */
+const COMPARED = 5;
+
 /**
- * A connection's role and settings are those of its session. @throws if two connections have the same session, as behind a
- * pooler that gives each transaction another one
+ * A connection's role and settings are those of its session. @throws if two connections have the same session, or one has
+ * several, as behind a pooler that gives each transaction another one
  */
 export async function requireOwnSession(pool: Lender): Promise<void> {
   const first = await pool.connect();
   try {
     const second = await pool.connect();
     try {
-      if ((await sessionOf(first)) !== (await sessionOf(second))) return;
+      if (await haveOwnSessions(first, second)) return;
     } finally {
       second.release();
     }
@@ -101,6 +104,16 @@ export async function requireOwnSession(pool: Lender): Promise<void> {
   throw new Error(
     'two connections to the database share a session: a pooler in transaction mode is unsupported, use its session mode',
   );
+}
+
+async function haveOwnSessions(one: Queryable, other: Queryable): Promise<boolean> {
+  const [ofOne, ofOther] = [new Set<unknown>(), new Set<unknown>()];
+  for (let compared = 0; compared < COMPARED; compared += 1) {
+    // Twice, because a pooler can give its sessions out in turn.
+    ofOne.add(await sessionOf(one)).add(await sessionOf(one));
+    ofOther.add(await sessionOf(other));
+  }
+  return ofOne.size === 1 && ofOther.size === 1 && new Set([...ofOne, ...ofOther]).size === 2;
 }
 
 async function sessionOf(connection: Queryable): Promise<unknown> {

@@ -159,15 +159,20 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     await proxy.close();
   });
 
-  it('is refused behind a pooler that gives every transaction a session', async () => {
-    // What such a pooler does as long as nobody else asks: all connections use one session.
-    const session = new pg.Client({ connectionString: url.href });
-    await session.connect();
+  it.each([
+    // What such a pooler does as long as nobody else asks.
+    { how: 'all connections use one session', order: [0] },
+    { how: 'its sessions are used in turn', order: [0, 1] },
+    { how: 'others use its sessions too', order: [0, 0, 1, 0, 0, 0] },
+  ])('is refused behind a pooler that gives every transaction a session: $how', async ({ order }) => {
+    const sessions = [0, 1].map(() => new pg.Client({ connectionString: url.href }));
+    for (const session of sessions) await session.connect();
+    let asked = 0;
     let taken = 0;
     const connect = async () => {
       taken += 1;
       return {
-        query: (text: string) => session.query(text),
+        query: (text: string) => sessions[order[asked++ % order.length]!]!.query(text),
         release: () => {
           taken -= 1;
         },
@@ -175,7 +180,7 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     };
     await expect(requireOwnSession({ connect })).rejects.toThrow('a pooler in transaction mode is unsupported');
     expect(taken).toBe(0);
-    await session.end();
+    for (const session of sessions) await session.end();
   });
 
   it('that is not there is an error, and leaves nothing running', async () => {
