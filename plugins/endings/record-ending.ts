@@ -1,8 +1,9 @@
+import { MOST_OFFSET_MS } from '../../src/platform/clock-offset.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { enqueueOperation } from '../capture/enqueue-operation.js';
 import { firstOfHistory } from '../capture/first-of-history.js';
 import type { Memory } from '../memory/memory.js';
-import type { CaptureMethod } from '../operation/capture-sequence.js';
+import type { CaptureMethod, Observation } from '../operation/capture-sequence.js';
 import type { EndingFound, StorageAnswer } from '../operation/ending.js';
 import { type EventAttributes, operationEvent } from '../operation/operation-event.js';
 
@@ -31,9 +32,10 @@ function attributesOf(storages: EndingFound['storages'], label: (name: string) =
 }
 
 /**
- * The outcome of a finding. `unknown`: the vCon's hash is unknown; `ended before`: it has already ended in another way.
+ * The outcome of a finding. `unknown`: the vCon's hash is unknown; `ended before`: it has already ended in another way;
+ * `back`: it was captured again since.
  */
-type EndingOutcome = 'recorded' | 'unknown' | 'ended before';
+type EndingOutcome = 'recorded' | 'unknown' | 'ended before' | 'back';
 
 interface RecordEndingParts {
   readonly backend: QueueBackend;
@@ -45,7 +47,9 @@ interface RecordEndingParts {
 }
 
 /** A vCon's last capture, in the form of the plugin's memory. */
-type LastCapture = Readonly<Partial<Record<'payload' | 'sequence' | 'history' | 'tenancy' | 'ended', string>>>;
+type LastCapture = Readonly<
+  Partial<Record<'payload' | 'sequence' | 'shared_ms' | 'history' | 'tenancy' | 'ended', string>>
+>;
 
 /** The newest event that one of our methods captured, in the form of the memory. */
 function lastCaptureOf(events: readonly EventAttributes[]): LastCapture {
@@ -67,9 +71,17 @@ function lastCaptureOf(events: readonly EventAttributes[]): LastCapture {
 }
 
 /**
+ * Whether the last capture is later than the finding, by the clock of the conserver's Redis: the vCon is back, and its hash
+ * then is not known any more. The wheel finds no end sooner than ten seconds after the vCon was in that Redis.
+ */
+function isBack({ shared_ms: capturedMs }: LastCapture, { atMs, timeUnknown }: Observation): boolean {
+  return !timeUnknown && Number(capturedMs || 0) > atMs + MOST_OFFSET_MS;
+}
+
+/**
  * Stores the end of a vCon for delivery, with the last known hash: the document itself is gone. A vCon that the plugin
  * has forgotten is looked up at the service. A finding that arrives twice becomes one event; a vCon that was captured
- * again since may end again.
+ * again since may end again, and a finding from before that capture is not recorded.
  * @throws when the queue or the memory does not answer, or the service for a vCon that is not remembered
  */
 export async function recordEnding(
@@ -81,6 +93,7 @@ export async function recordEnding(
   const known = remembered.payload ? remembered : lastCaptureOf(await parts.lastEvents(uuid));
   const { payload, sequence = '', tenancy, ended } = known;
   if (!payload) return 'unknown';
+  if (isBack(known, observed)) return 'back';
   const isEnd = ending !== INCOMPLETE;
   if (ended !== undefined && ended !== `${sequence}:${ending}` && ended.startsWith(`${sequence}:`))
     return 'ended before';

@@ -46,5 +46,10 @@ export function endingRecorder(parts: EndingParts): (found: EndingFound) => Prom
     const outcome = await recordEnding({ backend, memory, label, lastEvents }, found);
     if (outcome === 'recorded') metrics.captured(found.ending);
     else if (outcome === 'unknown') metrics.unknownEnding();
+    else if (outcome === 'back')
+      logger.warn(
+        { uuid: found.uuid, ending: found.ending },
+        'a vCon was captured again since its end was found: that end is not recorded',
+      );
   };
 }

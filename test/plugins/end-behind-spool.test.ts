@@ -77,6 +77,24 @@ describe.skipIf(!redisUrl)('the end of a vCon whose last capture waits on the lo
     ]);
   });
 
+  it('is not recorded if the vCon was captured again after its end was found', async () => {
+    const uuid = randomUUID();
+    const [before, back] = [freshVcon({ uuid }), freshVcon({ uuid, n: 2 })];
+    await report(`${rig.url}/operations/vcon_created`, before);
+    await eventually(() => recorded(uuid).length === 1);
+    // The plugin has read the time of that Redis.
+    await wait(1_500);
+    away = true;
+    await report(`${rig.url}/operations/vcon_created`, back);
+    const end = { version: '1', method: 'storages', operation: 'vcon_deleted', key: uuid, storages: '{}' };
+    await redis.xadd(stream, `${Date.now() - 20_000}-0`, ...Object.entries(end).flat());
+    away = false;
+    await eventually(async () => (await redis.xlen(stream)) === 0);
+    await eventually(() => recorded(uuid).length >= 2);
+    await wait(500);
+    expect(recorded(uuid).map((each) => each['vcon_operation'])).toEqual(['vcon_created', 'vcon_created']);
+  });
+
   it('waits also for a capture that is in the queue and could not be remembered yet', async () => {
     const uuid = randomUUID();
     const [document, folder] = [freshVcon({ uuid }), join(dataDir, 'plugin', 'memory', 'vcons')];
