@@ -310,6 +310,19 @@ describe.skipIf(!pythonPath)('the tracer of the wheel', () => {
     }
   });
 
+  it('records the link after one whose change the stream did not take, and says that this one is uncertain', () => {
+    const uuid = randomUUID();
+    const same: [string, string] = [uuid, uuid];
+    const { entries, log } = driveWheel([
+      ...[put(uuid), traced(same, -1), { full: true }, put(uuid, { n: 1 }), traced(same, 0)],
+      ...[{ full: false }, put(uuid, { n: 2 }), traced(same, 2)],
+    ]);
+    expect(entries.map(({ fields }) => [fields['operation'], fields['link']])).toEqual([
+      ['vcon_party_redacted', 'redact'],
+    ]);
+    expect(log).toEqual([`ERROR: link transcribe changed vCon ${uuid}: this is perhaps not recorded`]);
+  });
+
   it('records the link that brings a vCon into Redis', () => {
     const uuid = randomUUID();
     const same: [string, string] = [uuid, uuid];

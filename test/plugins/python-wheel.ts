@@ -17,6 +17,7 @@ export type Step =
   | { store: string; uuid: string }
   | { drop: string; uuid: string }
   | { take: string }
+  | { full: boolean }
   | { set: string; document: string }
   | { link: string; uuid: string; options?: object | null }
   | { tracer: [string, string]; links: string[]; index: number; name?: string; options?: object };

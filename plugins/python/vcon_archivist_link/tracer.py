@@ -138,9 +138,17 @@ def _trace(chain, vcon_uuid, links, link_index, opts):
         return
     labels = {**opts, "chain": opts.get("chain") or _chain_name(config, links)}
     if was_changed:
-        record(vcon_uuid, vcon, operation, "tracer", link_name, labels)
+        _record(vcon_uuid, vcon, operation, link_name, labels)
     if was_left:
         _trace_left(before_uuid, before_hash, usual, link_name, labels)
+
+
+def _record(vcon_uuid, vcon, operation, link_name, labels):
+    """Records a change. What a failure leaves open is only whether it is recorded: the state after the link is known."""
+    try:
+        record(vcon_uuid, vcon, operation, "tracer", link_name, labels)
+    except Exception:
+        logger.exception("link %s changed vCon %s: this is perhaps not recorded", link_name, vcon_uuid)
 
 
 def _trace_left(vcon_uuid, before_hash, usual, link_name, labels):
@@ -151,7 +159,7 @@ def _trace_left(vcon_uuid, before_hash, usual, link_name, labels):
     try:
         left = read(vcon_uuid)
         if _differs(left, before_hash):
-            record(vcon_uuid, left, usual, "tracer", link_name, labels)
+            _record(vcon_uuid, left, usual, link_name, labels)
     except Exception:
         logger.exception("link %s may have changed vCon %s, which it left", link_name, vcon_uuid)
 
@@ -167,8 +175,8 @@ def _right_options(opts, tracer_name):
 def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
     """Records the link that has just ended, if it changed what is stored.
 
-    Never raises: without options, that would cost the vCon its chain. After a failure the state before the next link is
-    unknown, so that a change by that link is not recorded, and the log says so. A wrong option is logged once, and what
+    Never raises: without options, that would cost the vCon its chain. If the vCon cannot be read, the state before the next
+    link is unknown, so that a change by that link is not recorded, and the log says so. A wrong option is logged once, and what
     the other options say is recorded.
     """
     before_first = link_index == BEFORE_FIRST_LINK

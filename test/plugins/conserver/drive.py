@@ -1,6 +1,6 @@
 """Calls the wheel as a conserver does: steps in on standard input, what came of each out.
 
-A step is {"set": uuid, "document": text}, {"take": uuid}: out of Redis, {"link": name, "uuid": uuid, "options": ...},
+A step is {"set": uuid, "document": text}, {"take": uuid}: out of Redis, {"full": bool}: whether it takes entries, {"link": name, "uuid": uuid, "options": ...},
 {"tracer": [in, out], "links": [...], "index": n, "name": text, "options": ...}, {"hook": uuid}, {"ask": uuid}, {"within": seconds}: so long a storage may take,
 {"look": n}: looks until n reasons were taken, {"beat": true}: writes the heartbeat, {"configure": config}, {"configure_later": config, "seconds": s}, {"as_nobody": true}, {"work": seconds}: imports the module that looks, and lives so long, or
 {"store": name, "uuid": uuid} and {"drop": name, "uuid": uuid}: a storage's own save and delete.
@@ -58,6 +58,9 @@ def perform(step):
         return None
     if "take" in step:
         redis_mgr.redis.delete(f"vcon:{step['take']}")
+        return None
+    if "full" in step:
+        redis_mgr.redis.full = step["full"]
         return None
     if "link" in step:
         return vcon_archivist_link.run(step["uuid"], step["link"], step.get("options"))

@@ -7,6 +7,7 @@ class NotingClient:
     def __init__(self):
         self.documents = {}
         self.entries = []
+        self.full = False
 
     def exists(self, key):
         return int(key in self.documents)
@@ -21,6 +22,8 @@ class NotingClient:
         self.documents.pop(key, None)
 
     def xadd(self, stream, fields):
+        if self.full:
+            raise RuntimeError("OOM command not allowed when used memory > 'maxmemory'")
         texts = {name: text.decode() for name, text in fields.items()}
         self.entries.append({"stream": stream, "fields": texts})
 
