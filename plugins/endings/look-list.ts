@@ -14,6 +14,8 @@ export interface Looker {
   readonly notAsked: readonly string[];
   /** Checks that were given up without a final answer. */
   readonly unanswered: number;
+  /** When the last of them was, in Unix milliseconds; undefined if a wheel before this field gave it up, or there is none. */
+  readonly unansweredMs: number | undefined;
   /** Checks that wait until they are due, or for a wheel. */
   readonly waiting: number;
 }
@@ -71,6 +73,7 @@ export async function readLooker(redis: Redis, stream: string): Promise<Looker> 
     storages: names(told['storages']),
     notAsked: names(told['not_asked']),
     unanswered: Number(told['unanswered'] ?? 0),
+    unansweredMs: told['unanswered_ms'] === undefined ? undefined : Number(told['unanswered_ms']),
     waiting,
   };
 }

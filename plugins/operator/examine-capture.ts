@@ -16,6 +16,12 @@ import { type InspectedRedis, inspectRedis } from './inspected-redis.js';
 const TIMEOUT_MS = 5_000;
 /** A running plugin takes entries within a second. */
 const BACKLOG = 1_000;
+const DAY_MS = 86_400_000;
+
+/** Whether what happened then may happen again: nothing tells when its cause was removed. */
+function isRecent(atMs: number, nowMs: number): boolean {
+  return !(atMs < nowMs - DAY_MS);
+}
 
 type CaptureConfig = Pick<PluginConfig, 'stream' | 'tapList' | 'endings'>;
 
@@ -99,13 +105,13 @@ function lookerFinding(looker: Looker): Finding {
   const asked = looker.storages.filter((name) => !looker.notAsked.includes(name));
   const left = looker.notAsked.length > 0 ? `; not asked, as configured: ${looker.notAsked.join(', ')}` : '';
   const told = `wheel ${looker.version} asks ${asked.join(', ') || 'no storage, because none is configured'}${left}; ${waiting}`;
-  return looker.unanswered === 0
-    ? ok('endings in storages', told)
-    : shouldChange(
-        'endings in storages',
-        `${told}; ${looker.unanswered} got no final answer from a storage and were not recorded`,
-        'read the conserver’s log for the storage that failed',
-      );
+  if (looker.unanswered === 0) return ok('endings in storages', told);
+  const lastMs = looker.unansweredMs ?? Number.NaN;
+  const last = Number.isNaN(lastMs) ? '' : `, the last at ${new Date(lastMs).toISOString()}`;
+  const found = `${told}; ${looker.unanswered} got no final answer from a storage and were not recorded${last}`;
+  return isRecent(lastMs, looker.nowMs)
+    ? shouldChange('endings in storages', found, 'read the conserver’s log for the storage that failed')
+    : ok('endings in storages', found);
 }
 
 /** Checks what the plugin reads from the conserver's Redis: its stream, clock, tap and notifications. Never throws. */
@@ -144,21 +150,26 @@ export async function examineCaptureRedis(url: string, config: CaptureConfig, cl
   }
 }
 
-async function doubles(memory: Memory): Promise<Finding> {
+async function doubles(memory: Memory, nowMs: number): Promise<Finding> {
   const found: string[] = [];
-  for await (const operation of memory.names('doubles'))
-    found.push(`${operation} by ${Object.keys(await memory.read('doubles', operation)).join(', ')}`);
-  const change = 'keep one method for each operation: take the other out of config.yml';
-  return found.length === 0
-    ? ok('doubles', 'no operation is captured by two methods')
-    : shouldChange('doubles', found.sort().join('; '), change);
+  let isNew = false;
+  for await (const operation of memory.names('doubles')) {
+    for (const [methods, last] of Object.entries(await memory.read('doubles', operation))) {
+      found.push(`${operation} by ${methods}, the last at ${last}`);
+      isNew ||= isRecent(Date.parse(last), nowMs);
+    }
+  }
+  const told = found.sort().join('; ');
+  if (isNew)
+    return shouldChange('doubles', told, 'keep one method for each operation: take the other out of config.yml');
+  return ok('doubles', `no operation is captured by two methods${told === '' ? '' : `; earlier ${told}`}`);
 }
 
 /** Checks whether two methods capture the same operation, as noticed by the plugin. Never throws. */
-export async function examineDoubles(place: MemoryPlace, logger: Logger): Promise<Finding[]> {
+export async function examineDoubles(place: MemoryPlace, logger: Logger, clock: Clock): Promise<Finding[]> {
   const memory = openMemory(place, logger);
   try {
-    return [await doubles(memory)];
+    return [await doubles(memory, clock.now())];
   } catch (error) {
     return [broken('doubles', `not looked at: ${failureReason(error)}`, 'correct REDIS_URL or DATA_DIR')];
   } finally {

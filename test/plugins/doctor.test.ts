@@ -142,6 +142,21 @@ describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('asks for one method for each operation until a day after two methods captured one, and shows when that was', async () => {
+    await start('--appendonly', 'yes', '--appendfsync', 'always');
+    const doubles = async (hoursAgo: number) => {
+      const at = new Date(Date.now() - hoursAgo * 3_600_000).toISOString();
+      await redisCommand(url, (redis) =>
+        redis.hset('{vcon-archivist}:plugin:doubles:vcon_sent', 'link and receiver', at),
+      );
+      const { findings } = await diagnose();
+      const { state, found } = findings.find(({ check }) => check === 'doubles')!;
+      expect(found).toContain(`vcon_sent by link and receiver, the last at ${at}`);
+      return state;
+    };
+    expect([await doubles(23), await doubles(25)]).toEqual(['change', 'ok']);
+  });
+
   it('gives one line for a Redis that does not answer', async () => {
     environment({ ...CLIENT, REDIS_URL: 'redis://127.0.0.1:1', CONSERVER_REDIS_URL: 'redis://127.0.0.1:1' });
     const faults = (await diagnose()).findings.filter(({ state }) => state !== 'ok');

@@ -158,6 +158,28 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
     expect((await found())[1]![0]).toBe('change');
   });
 
+  it('that got no final answer ask the operator for a change for a day, and are shown with the last time', async () => {
+    const config = { stream, tapList: undefined, endings: true };
+    const found = async (lastMs: number) => {
+      await redis.hset(`${stream}:looker`, {
+        beat: String(Date.now()),
+        unanswered: '2',
+        unanswered_ms: String(lastMs),
+      });
+      const findings = await examineCaptureRedis(ownRedisUrl('plugin'), config, { now: () => Date.now() });
+      return findings.find(({ check }) => check === 'endings in storages')!;
+    };
+    const [lately, before] = [Date.now() - 23 * 3_600_000, Date.now() - 25 * 3_600_000];
+    expect((await found(lately)).state).toBe('change');
+    const { state, found: text } = await found(before);
+    expect([state, text]).toEqual([
+      'ok',
+      expect.stringContaining(
+        `2 got no final answer from a storage and were not recorded, the last at ${new Date(before).toISOString()}`,
+      ),
+    ]);
+  });
+
   it('need a Redis that notifies of events of keys, and of each of the three kinds', () => {
     const settings = ['Exgd', 'AE', 'KEA', 'Exg', 'Ex', 'Exd', '', 'Kxgd'];
     expect(settings.filter(notifiesOfEndings)).toEqual(['Exgd', 'AE', 'KEA']);
@@ -467,6 +489,8 @@ describe.skipIf(!redisUrl || !pythonPath || !hasRedisPy)('the wheel that looks f
       drive([{ look: 1 }], { postgres: rows({ down: true }) });
     }
     expect([await waitingFor(), await recorded(), await outcome('unanswered')]).toEqual([[], [], 1]);
+    const { unansweredMs, nowMs } = await readLooker(redis, stream);
+    expect(nowMs - unansweredMs!).toBeLessThan(60_000);
   });
 
   it('records nothing of a vCon that is in Redis again, also when it comes back during the look', async () => {

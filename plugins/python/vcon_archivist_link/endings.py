@@ -5,7 +5,7 @@ conserver's Redis, due at its score, until one worker has looked and its finding
 
     <stream>:look        sorted set of `deleted:<uuid>` and `expired:<uuid>`, by the milliseconds at which they are due
     <stream>:look:tries  hash: how many looks of each had no final answer
-    <stream>:looker      hash: when a worker last looked for something to do, and what came of the looks
+    <stream>:looker      hash: when a worker last looked for something to do, what came of the looks, and when of each last
 """
 
 import json
@@ -51,7 +51,9 @@ return 1"""
 )
 # A vCon that was stored again in the meantime has not ended.
 # A check that another worker has taken over, or that was requested again, stays.
-FINISH = """
+FINISH = (
+    NOW
+    + """
 if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or -1) ~= tonumber(ARGV[2]) then return 0 end
 redis.call('ZREM', KEYS[1], ARGV[1])
 redis.call('HDEL', KEYS[2], ARGV[1])
@@ -61,7 +63,9 @@ if #ARGV > 3 then
   else redis.call('XADD', KEYS[3], '*', unpack(ARGV, 4)) end
 end
 redis.call('HINCRBY', KEYS[5], outcome, 1)
+redis.call('HSET', KEYS[5], outcome .. '_ms', string.format('%.0f', now))
 return 1"""
+)
 
 
 def _client():

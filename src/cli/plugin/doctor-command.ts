@@ -51,7 +51,7 @@ async function examine(config: Config, conserver: string | undefined): Promise<F
     conserver ? examineConserverRedis(conserver, redisUrl) : [],
     plugin.conserverRedisUrl ? examineCaptureRedis(plugin.conserverRedisUrl, plugin, systemClock) : [],
     examineQueue(() => openOperatorQueue(config, logger), metricsUrl(config), systemClock),
-    examineDoubles(config, logger),
+    examineDoubles(config, logger, systemClock),
     examineSpool(spoolPlace(config.dataDir), systemClock),
     // A Redis that is full is found by its own examination.
     examineRoom(watchPluginDisks(config, { logger, queueIsFull: async () => false })),
