@@ -12,13 +12,15 @@ import type { Ended } from './ended.js';
  * @returns also the fields of the vCon that are to be remembered of it
  */
 export function afterEnd(
-  { operation, vcon }: Ended,
+  { operation, vcon, observed }: Ended,
   fields: Fields,
   late: boolean,
 ): { readonly identity: Operation; readonly remembered: Fields } {
   const { ended, sequence } = fields;
   const field = `after:${operationJobId(operation, { subject: subjectOf(vcon), payload: vcon.payload })}`;
-  const isBack = !late && sequence !== undefined && ended?.startsWith(`${sequence}:`);
+  // A Redis that lost its last writes gives out an entry again.
+  const isNew = !late && observed.sequence !== sequence;
+  const isBack = isNew && sequence !== undefined && ended?.startsWith(`${sequence}:`);
   const end = isBack ? ended : fields[field];
   if (end === undefined) return { identity: operation, remembered: {} };
   const nonce = [operation.nonce, end].filter(Boolean).join('.');

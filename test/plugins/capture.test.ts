@@ -450,6 +450,17 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect((await capture(taken)).job).toBe(job);
   });
 
+  it('takes an entry that a restored Redis gives out once more after the end of its vCon for the same', async () => {
+    const [uuid, atMs] = [randomUUID(), Date.now() - 20_000];
+    const vcon = await vconFacts(Buffer.from(freshVcon({ uuid })));
+    const observed = { atMs, sequence: streamSequence(atMs, 0), aheadMs: 0 };
+    const entry = { operation: namedOperation('vcon_created'), vcon, method: 'link' as const, observed };
+    const { job } = await capture(entry);
+    await end('vcon_deleted', uuid);
+    expect((await capture(entry)).job).toBe(job);
+    expect((await operations()).sort()).toEqual(['vcon_created', 'vcon_deleted']);
+  });
+
   it('ends a vCon in one way only, until it is captured again; an incomplete deletion may still be completed', async () => {
     const uuid = randomUUID();
     await see(freshVcon({ uuid }), 'vcon_created');
