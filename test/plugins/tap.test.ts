@@ -144,7 +144,7 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     };
     const at = { atMs: Date.now() + 2 * HOUR_MS, sequence: '1' };
     await reportGaps({ backend: open.backend, memory, list, eventsAbout: halted }, at);
-    expect([asked, (await report(Date.now() + DAY_MS)).vcons]).toEqual([[uuid], 1]);
+    expect([asked, (await report(at.atMs + DAY_MS)).vcons]).toEqual([[uuid], 1]);
     const [record] = await records();
     expect(JSON.parse(record!.attributes['gap_document']!)).toMatchObject({ event_without_leaving: [uuid] });
   });
