@@ -11,11 +11,12 @@ import { noteSuccession } from './note-succession.js';
  */
 export function captureNote(
   passages: Memory | undefined,
-  { vcon, observed }: Ended,
-  { uuid, late }: KnownVcon,
+  { vcon, key, observed }: Ended,
+  { late }: KnownVcon,
 ): () => Promise<void> {
-  // A document without a uuid never leaves a chain under one.
-  if (!passages || !vcon.uuid || (late && !observed.clockWrong)) return async () => undefined;
+  const uuid = key ?? vcon.uuid;
+  // The receiver does not see under which uuid a document that names none leaves.
+  if (!passages || !uuid || (late && !observed.clockWrong)) return async () => undefined;
   const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
   return async () => {
     await noteSuccession(passages, predecessors, observed);

@@ -6,6 +6,8 @@ import type { VconFacts } from '../operation/vcon-facts.js';
 export interface Ended {
   readonly operation: Operation;
   readonly vcon: VconFacts;
+  /** The uuid under which the conserver holds the document and lets it leave; undefined if the method does not see it. */
+  readonly key?: string;
   readonly method: CaptureMethod;
   readonly observed: Observation;
 }

@@ -29,6 +29,7 @@ const recordSchema = z.object({
   operation: z.string(),
   // Everything that a conserver holds is evidence: without a UUID the subject comes from the hash.
   uuid: uuid.optional().catch(undefined),
+  key: uuid.optional().catch(undefined),
   hash: digest,
   form: z.enum(['unsigned', 'signed', 'encrypted', 'malformed']).optional(),
   jcs: digest.optional(),
@@ -150,6 +151,7 @@ export function readStreamEntry(id: string, fields: readonly string[], shown?: R
     return {
       operation: namedOperation(record.operation, { ...record, nonce: nonceOf(record, entry) }),
       vcon: factsOf(record),
+      ...(record.key ? { key: record.key } : {}),
       method,
       observed: observationOf(entry, shown),
     };

@@ -1,12 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createCapture } from '../../plugins/capture/capture-operation.js';
 import { notePassage } from '../../plugins/capture/note-passage.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import { createCaptureSequence } from '../../plugins/operation/capture-sequence.js';
 import type { EventAttributes } from '../../plugins/operation/operation-event.js';
 import { OPERATION_QUEUE, type OperationJob } from '../../plugins/operation/operation-job.js';
+import { readStreamEntry } from '../../plugins/stream/stream-record.js';
 import { conserverPredecessors } from '../../plugins/tap/conserver-predecessors.js';
 import { processingList, startEgressTap } from '../../plugins/tap/egress-tap.js';
 import { reportGaps } from '../../plugins/tap/report-gaps.js';
@@ -253,6 +255,36 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     await report();
     expect(JSON.parse((await records())[0]!.attributes['gap_document']!)).toMatchObject({
       left_without_event: [successor],
+      event_without_leaving: [],
+    });
+  });
+
+  it('calls a document no gap that names no uuid and that a link or tracer captured where it left', async () => {
+    const [encrypted, unseen] = [randomUUID(), randomUUID()];
+    const withdrawn = new Set<string>();
+    const counts = { counted: () => undefined, doubled: () => undefined };
+    const { capture } = createCapture({
+      backend: open.backend,
+      memory,
+      passages: memory,
+      withdrawn,
+      logger: silent,
+      ...counts,
+    });
+    const entry = { version: '1', method: 'link', operation: 'vcon_created', form: 'encrypted' };
+    const fields = {
+      ...entry,
+      key: encrypted.toUpperCase(),
+      hash: createHash('sha256').update(encrypted).digest('hex'),
+    };
+    await capture(readStreamEntry(`${Date.now()}-0`, Object.entries(fields).flat()));
+    tap();
+    await redis.rpush(list, encrypted, unseen);
+    await eventually(async () => (await left(unseen)) !== undefined);
+    await report();
+    const gaps = (await records()).flatMap(({ attributes }) => attributes['gap_document'] ?? []);
+    expect(JSON.parse(gaps[0]!)).toMatchObject({
+      left_without_event: [unseen],
       event_without_leaving: [],
     });
   });
