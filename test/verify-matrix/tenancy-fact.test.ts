@@ -25,7 +25,7 @@ const facts = ({ claims = [] }: Answer) => {
 async function shown(name: string, { pin, isLogged = true }: { pin?: string; isLogged?: boolean } = {}) {
   const statement = await sampleStatement(sampleAttributes(SAMPLE_VCON), sampleSigners.issuer, name);
   const files = { 'a.cose': statement, ...(isLogged ? { 'b.cose': await statementLogReceipt(statement) } : {}) };
-  return facts(await judged<Answer>(files, facts, pin));
+  return facts(await judged<Answer>(files, facts, pin === undefined ? {} : { issuer: pin }));
 }
 
 it('a statement states a tenancy only if its issuer is pinned, or of the service whose log holds it', async () => {

@@ -3,8 +3,19 @@ import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
 import { type CborMap, type CborValue, decodeCbor, encodeCbor } from './cbor.js';
 import { KeyParameter, KeyType, RsaParameter } from './labels.js';
-import { CURVE_NAMES, type CurveName, curveRules, KNOWN_KEYS, type PublicJwk, publicJwk } from './public-key.js';
+import {
+  CURVE_NAMES,
+  type CurveName,
+  curveRules,
+  KNOWN_KEYS,
+  type PublicJwk,
+  publicJwk,
+  requireVerifies,
+} from './public-key.js';
 import { RSA_ALGORITHMS, rsaNumbers } from './rsa-key.js';
+
+/** The operation in a COSE_Key's list (RFC 9052 table 5). */
+const VERIFY = 2;
 
 /** The members that make the key what it is, in the order of their labels (RFC 9679 section 4). */
 function keyMembers(jwk: PublicJwk): [number, CborValue][] {
@@ -64,10 +75,12 @@ function paddedCoordinate(value: CborValue | undefined, width: number): string {
 /**
  * Returns the JWK of a COSE_Key. Key type and curve may be text, and coordinates may lack leading zero bytes. A kid of
  * bytes becomes base64url; a kid of text stays as it is.
- * @throws {VerificationError} `unsupported` for another kind of key, `key_invalid` for a broken one
+ * @throws {VerificationError} `unsupported` for another kind of key or one that is not for signatures, `key_invalid` for
+ *   a broken one
  */
 export function jwkFromCoseKey(key: CborValue): PublicJwk {
   if (!(key instanceof Map)) throw new VerificationError('key_invalid', 'a COSE key is not a map');
+  requireVerifies(key.get(KeyParameter.keyOps), VERIFY, 'verify');
   const kid = key.get(KeyParameter.kid);
   const kty = key.get(KeyParameter.kty);
   return publicJwk({

@@ -23,6 +23,18 @@ function methodKey(method: unknown): unknown {
   return { ...(fragment === undefined ? {} : { kid: fragment }), ...method['publicKeyJwk'] };
 }
 
+/**
+ * The methods whose keys sign statements (W3C DID Core 5.3.2): those that `assertionMethod` names or contains, because a
+ * key that its controller lists only for key agreement or sign-in makes none. All methods where that member is absent.
+ */
+function statementMethods({ id, verificationMethod, assertionMethod }: Json): unknown[] {
+  const methods: unknown[] = Array.isArray(verificationMethod) ? verificationMethod : [];
+  if (!Array.isArray(assertionMethod)) return methods;
+  const full = (name: unknown) => (typeof name === 'string' && name.startsWith('#') ? `${String(id)}${name}` : name);
+  const named = new Set(assertionMethod.map(full));
+  return [...methods.filter((each) => isObject(each) && named.has(full(each['id']))), ...assertionMethod];
+}
+
 function jsonKeys(text: string): unknown[] {
   let document: unknown;
   try {
@@ -31,9 +43,12 @@ function jsonKeys(text: string): unknown[] {
     throw malformed('it is not JSON');
   }
   if (!isObject(document)) throw malformed('it is a JSON list');
-  const { keys, verificationMethod } = document;
+  const { keys, verificationMethod, assertionMethod } = document;
   if (Array.isArray(keys)) return keys;
-  if (Array.isArray(verificationMethod)) return verificationMethod.map(methodKey).filter((key) => key !== undefined);
+  if (Array.isArray(verificationMethod ?? assertionMethod))
+    return statementMethods(document)
+      .map(methodKey)
+      .filter((key) => key !== undefined);
   if ('kty' in document) return [document];
   throw malformed('it is neither a JWK set, a JWK nor a DID document');
 }

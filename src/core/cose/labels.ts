@@ -40,7 +40,7 @@ export const Claim = { issuer: 1, subject: 2, confirmation: 8 } as const;
 export const CONFIRMATION_KEY = 1;
 
 /** COSE_Key parameters (RFC 9052 section 7, RFC 9053 section 7). */
-export const KeyParameter = { kty: 1, kid: 2, alg: 3, crv: -1, x: -2, y: -3 } as const;
+export const KeyParameter = { kty: 1, kid: 2, alg: 3, keyOps: 4, crv: -1, x: -2, y: -3 } as const;
 
 /** Parameters of an RSA key, under the same numbers (RFC 8230 section 4). */
 export const RsaParameter = { n: -1, e: -2 } as const;

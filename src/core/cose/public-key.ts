@@ -81,13 +81,31 @@ function coordinate(value: unknown, width: number): string {
 }
 
 /**
+ * Refuses a key whose list of operations leaves signatures out: an agreed-on or an encryption key can have the same
+ * form (RFC 7517 section 4.3, RFC 9052 section 7.1).
+ * @param verify the operation in the list's own terms
+ * @throws {VerificationError} `unsupported`
+ */
+export function requireVerifies(operations: unknown, ...verify: readonly unknown[]): void {
+  if (operations === undefined) return;
+  if (!Array.isArray(operations) || !operations.some((each) => verify.includes(each))) throw notForSignatures();
+}
+
+function notForSignatures(): VerificationError {
+  return new VerificationError('unsupported', 'a key says that it does not verify signatures');
+}
+
+/**
  * Returns the public members of a JWK from elsewhere, after a check of their form. Whether the point is on its curve is
  * checked when the key is used.
- * @throws {VerificationError} `unsupported` for another kind of key, `key_invalid` for a broken one
+ * @throws {VerificationError} `unsupported` for another kind of key or one that is not for signatures, `key_invalid` for
+ *   a broken one
  */
 export function publicJwk(value: unknown): PublicJwk {
   if (typeof value !== 'object' || value === null) throw new VerificationError('key_invalid', 'a key is not an object');
   const jwk = value as Record<string, unknown>;
+  if (jwk['use'] !== undefined && jwk['use'] !== 'sig') throw notForSignatures();
+  requireVerifies(jwk['key_ops'], 'verify');
   return jwk['kty'] === 'RSA' ? rsaJwk(jwk) : curveJwk(jwk);
 }
 

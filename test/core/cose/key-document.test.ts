@@ -9,6 +9,7 @@ import { readFixture, type TestKeys } from './read-fixture.js';
 const KEYS = readFixture<TestKeys>('keys');
 const key = publicJwk(KEYS.issuer);
 const json = (value: unknown) => utf8(JSON.stringify(value));
+const coseKeyWith = (operations: number[]) => coseKeyFromJwk(key, keyThumbprint(key)).set(4, operations);
 const method = { id: 'did:web:a.example#k1', type: 'JsonWebKey2020', publicKeyJwk: key };
 
 describe('published keys', () => {
@@ -30,6 +31,33 @@ describe('published keys', () => {
     const named = { ...method, publicKeyJwk: { ...key, kid: 'own' } };
     const kids = readKeyDocument(json({ verificationMethod: [method, named] })).map(({ kid }) => kid);
     expect(kids).toEqual(['k1', 'own']);
+  });
+
+  it.each<[string, Uint8Array]>([
+    ['a JWK for encryption', json({ keys: [{ ...key, use: 'enc' }, key] })],
+    [
+      'a JWK for key agreement',
+      json({
+        keys: [
+          { ...key, key_ops: ['deriveKey'] },
+          { ...key, key_ops: ['verify'] },
+        ],
+      }),
+    ],
+    ['a COSE key for key agreement', encodeCbor([coseKeyWith([7, 8]), coseKeyWith([1, 2])])],
+  ])('are only those that verify signatures, and not %s', (_, bytes) => {
+    expect(readKeyDocument(bytes)).toHaveLength(1);
+  });
+
+  it('of a DID document are those of its assertion methods, named or contained, or all if it has no such list', () => {
+    const other = { ...method, id: '#k2' };
+    const did = { id: 'did:web:a.example', verificationMethod: [method, other] };
+    const kids = (document: object) => readKeyDocument(json({ ...did, ...document })).map(({ kid }) => kid);
+    expect(kids({})).toEqual(['k1', 'k2']);
+    expect(kids({ assertionMethod: ['#k1'], keyAgreement: ['#k2'] })).toEqual(['k1']);
+    expect(kids({ assertionMethod: ['did:web:a.example#k2'] })).toEqual(['k2']);
+    expect(kids({ assertionMethod: [{ ...method, id: '#k3' }], verificationMethod: undefined })).toEqual(['k3']);
+    for (const assertionMethod of [[], ['did:web:b.example#k1']]) expect(() => kids({ assertionMethod })).toThrow();
   });
 
   it.each<[string, string, Uint8Array]>([

@@ -141,12 +141,19 @@ def _rsa_key(kid, n, e, alg):
     return Key(kid, (RSA_ALGORITHMS[alg],) if alg else tuple(RSA_ALGORITHMS.values()), {1: 3, -1: n, -2: e})
 
 
+def _require_verifies(operations, *verify):
+    """Skips a key whose list of operations leaves signatures out."""
+    if operations is not ABSENT and not (isinstance(operations, list) and any(op in verify for op in operations)):
+        raise UnsupportedKey
+
+
 def from_cose(key):
     """A COSE_Key, in our form or with text key type and curve and stripped coordinates."""
     require(isinstance(key, dict), "key_invalid", "a COSE key is not a map")
     kid = key.get(2)
     kid = base64.urlsafe_b64encode(kid).rstrip(b"=").decode() if isinstance(kid, bytes) else kid
     kid = kid if isinstance(kid, str) else None
+    _require_verifies(key.get(4, ABSENT), 2, "verify")
     kty, alg = key.get(1), key.get(3, ABSENT)
     if kty in (3, "RSA"):
         names = [name for name, number in RSA_ALGORITHMS.items() if alg in (name, number)]
@@ -171,6 +178,9 @@ def from_jwk(jwk):
     """A JWK (RFC 7517)."""
     require(isinstance(jwk, dict), "key_invalid", "a key is not an object")
     kid = jwk["kid"] if isinstance(jwk.get("kid"), str) else None
+    if jwk.get("use", "sig") != "sig":
+        raise UnsupportedKey
+    _require_verifies(jwk.get("key_ops", ABSENT), "verify")
     alg = jwk.get("alg", ABSENT)
     if jwk.get("kty") == "RSA":
         if alg is not ABSENT and alg not in RSA_ALGORITHMS:
@@ -196,6 +206,17 @@ def _usable(read, members):
     return keys
 
 
+def _statement_methods(document):
+    """The methods that a DID document lists for statements; all of them if it has no such list."""
+    methods, listed = document.get("verificationMethod", []), document.get("assertionMethod")
+    if not isinstance(listed, list):
+        return methods
+    names = {document["id"] + name if name[0] == "#" else name for name in listed if isinstance(name, str)}
+    named = [each for each in methods
+             if (document["id"] + each["id"] if each["id"][0] == "#" else each["id"]) in names]
+    return named + [each for each in listed if isinstance(each, dict)]
+
+
 def read_keys(data):
     """The keys of a file: COSE key set or key, JWK set, JWK, or DID document."""
     if data.lstrip()[:1] not in (b"{", b"["):
@@ -205,9 +226,9 @@ def read_keys(data):
         document = json.loads(data)
         if "keys" in document:
             members = document["keys"]
-        elif "verificationMethod" in document:
+        elif "verificationMethod" in document or "assertionMethod" in document:
             members = [{"kid": method["id"].split("#")[-1], **method["publicKeyJwk"]}
-                       for method in document["verificationMethod"]]
+                       for method in _statement_methods(document) if "publicKeyJwk" in method]
         else:
             members = [document]
         keys = _usable(from_jwk, members)
