@@ -9,7 +9,7 @@ import { UsageError } from '../core/evidence/usage-error.js';
 import { type EvidenceVerdict, NotEvidence, verifyEvidence } from '../core/evidence/verify-evidence.js';
 import { rootFingerprint } from '../core/keys/root-fingerprint.js';
 import type { NoteKey } from '../core/tlog/signed-note.js';
-import { contradiction, createVerdict, notCovered, type TakenFor, type Verdict } from '../core/verify/verdict.js';
+import { createVerdict, failure, notCovered, type TakenFor, type Verdict } from '../core/verify/verdict.js';
 import { pageVerify } from './page-verify.js';
 import { TEXTS } from './texts.js';
 
@@ -135,7 +135,7 @@ export async function checkUnder(
     thumbprint = reader.root ?? claimedRoot(source);
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    return { verdict: createVerdict(contradiction(source.name, error)), files, origin: 'claimed_root', reader };
+    return { verdict: createVerdict(failure(source.name, error)), files, origin: 'claimed_root', reader };
   }
   let root: RootTrust | undefined;
   const judged = await verifyUnderRoot(

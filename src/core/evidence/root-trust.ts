@@ -15,7 +15,7 @@ import {
   verifyKeyManifests,
 } from '../keys/verify-key-manifests.js';
 import { withKeptHistory } from '../verify/one-history.js';
-import { contradiction, createVerdict, notCovered } from '../verify/verdict.js';
+import { createVerdict, failure, notCovered } from '../verify/verdict.js';
 import type { ManifestSource } from './manifest-sources.js';
 import { UsageError } from './usage-error.js';
 import type { EvidenceVerdict } from './verify-evidence.js';
@@ -97,7 +97,7 @@ export function claimedRoot({ bytes }: ManifestSource): Uint8Array {
 
 /**
  * Checks evidence with the keys of a key manifest, and judges the verdict by that manifest. If the root key signed no
- * manifest, the whole is refused.
+ * manifest, the whole is refused; if a manifest is of a later version, the whole is unproven.
  * @param root as `trustRoot` finds it
  */
 export async function verifyUnderRoot(
@@ -115,6 +115,6 @@ export async function verifyUnderRoot(
     return { verdict: createVerdict(judged, unused), files };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    return { verdict: createVerdict(contradiction('key manifest', error)), files: [] };
+    return { verdict: createVerdict(failure('key manifest', error)), files: [] };
   }
 }
