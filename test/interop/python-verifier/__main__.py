@@ -5,15 +5,18 @@
                                                  each; of {"document": text} it answers the digests of the vCon's forms
 
 trust.json: {"log_keys": [path], "issuer_keys": [path], "issuer", "log_issuer", "statement_log", "tenancy_log",
-"witnesses": [vkey], "quorum", "witnessed_log"}; every member is optional.
+"witnesses": [vkey], "quorum", "witnessed_log", "root": fingerprint}; every member is optional.
 """
 
 import base64
+import copy
 import json
 import sys
 
 import check
 import keys
+import manifest
+import under_root
 import vcon_forms
 from evidence import File
 from witness import Witness
@@ -36,6 +39,14 @@ class Trust:
         self.witnesses = [Witness(vkey) for vkey in members.get("witnesses", [])]
         self.quorum = members.get("quorum", len(self.witnesses))
         self.witnessed_log = members.get("witnessed_log")
+        self.root = manifest.thumbprint_of(members["root"]) if "root" in members else None
+
+    def under(self, newest):
+        """The same with the keys of a manifest."""
+        trust = copy.copy(self)
+        trust.log_keys = newest.keys_of("statement_receipt", "seal") + self.log_keys
+        trust.issuer_keys = newest.keys_of("issuer") + self.issuer_keys
+        return trust
 
 
 def _read_keys(path):
@@ -47,8 +58,11 @@ def judge(read, trust):
     """The verdict about the files that `read` gives, as JSON."""
     try:
         files = read()
-        findings = check.check_files(files, trust)
-        findings.one_history()
+        if trust.root is not None:
+            findings = under_root.judge(files, trust)
+        else:
+            findings = check.check_files(files, trust)
+            findings.one_history()
     except check.Unreadable as error:
         return {"outcome": "unreadable", "detail": str(error)}
     return {**findings.document(), "files": [{"file": each.path, "kind": each.kind} for each in files]}

@@ -11,8 +11,8 @@ import receipt
 import strict_json
 import transparent
 import witness
-from bundle_files import (INDEX, LOG_FILE, NO_EVIDENCE, OPERATION_FILES, PAGE, Index, is_page, page_zip, place_of,
-                          read_folder, read_zip, unreadable, without_outer_folder)
+from bundle_files import (INDEX, LOG_FILE, NO_EVIDENCE, OPERATION_FILES, PAGE, Index, files_of, is_page,
+                          page_zip, place_of, read_zip, unreadable)
 from cose import Sign1
 from event import Event
 from evidence import is_conversation, kind_of
@@ -30,11 +30,7 @@ MISMATCH = "bundle_mismatch"
 
 def check(given, documents, trust):
     """Findings about a bundle and the documents beside it."""
-    is_part = is_page(given.data)
-    data = page_zip(given.data) if is_part else given.data
-    files = read_folder(given.path) if given.kind == "folder" else read_zip(data)
-    if not is_part:
-        files = without_outer_folder(files)
+    is_part, files = is_page(given.data), files_of(given)
     folders = {place_of(path)[1] for path in files} - {None}
     unreadable(INDEX in files or folders, "it is no bundle")
     findings = Findings()

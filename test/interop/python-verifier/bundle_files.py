@@ -113,6 +113,13 @@ def without_outer_folder(files):
     return {name[len(outer):]: data for name, data in files.items()}
 
 
+def files_of(given):
+    """The files of a bundle by their names in it, whatever form it was given in."""
+    if is_page(given.data):
+        return read_zip(page_zip(given.data))
+    return without_outer_folder(read_folder(given.path) if given.kind == "folder" else read_zip(given.data))
+
+
 class Index:
     """What a bundle was made with."""
 

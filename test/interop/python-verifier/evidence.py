@@ -6,6 +6,7 @@ import re
 
 import cbor
 import keys
+import manifest
 import massif
 import receipt
 from bundle_files import is_page
@@ -39,7 +40,14 @@ def kind_of(data):
         return "bundle"
     if massif.is_massif(data):
         return "massif"
-    return _json_kind(data) or ("keys" if _is_key_set(data) else "document")
+    return _json_kind(data) or ("keys" if _is_key_set(data) else "key_manifest" if _are_manifests(data) else "document")
+
+
+def _are_manifests(data):
+    try:
+        return bool(manifest.read(data))
+    except Refused:
+        return False
 
 
 def _is_key_set(data):
@@ -54,6 +62,8 @@ def _cose_kind(data):
         message = Sign1(data)
     except Refused:
         return "transparent_statement"
+    if message.protected.get(manifest.CONTENT_TYPE) == manifest.TYPE:
+        return "key_manifest"
     if receipt.VDS in message.protected:
         return "receipt"
     if massif.PEAK_RECEIPTS in message.unprotected or _is_sealed_state(message.payload):
