@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
+import { attachRfc9162Consistency, signRoot } from '../../src/core/receipt/rfc9162-receipt.js';
 import {
   logged,
+  SAMPLE_STATEMENT_LOG,
   SAMPLE_VCON,
   sampleAssetEvent,
   sampleAssetFreeEvent,
@@ -72,6 +74,15 @@ describe('a transparent statement without a receipt in it', () => {
     const [outcome, ...rest] = await told({ 'a.cose': carrying([]), 'b.cose': foreign });
     expect([outcome, rest.at(-1)]).toEqual(['refused', 'log_key_not_trusted']);
   });
+});
+
+it('a receipt of consistency proves no entry and contradicts none, in a statement and beside it', async () => {
+  const root = await signRoot(new Uint8Array(32), 2n, sampleSigners.statementLog, SAMPLE_STATEMENT_LOG);
+  const consistency = attachRfc9162Consistency(root, 1n, 2n, [new Uint8Array(32)]);
+  expect((await told({ 'a.cose': carrying([consistency]) }))[0]).toBe('incomplete');
+  expect((await told({ 'a.cose': carrying([receipt]), 'b.cose': consistency }))[0]).toBe('incomplete');
+  const none = encodeSign1({ ...decodeSign1(consistency), unprotectedHeader: new Map([[396, new Map()]]) });
+  expect((await told({ 'a.cose': carrying([none]) }))[0]).toBe('refused');
 });
 
 it('a wrong receipt in a transparent statement is refused, whatever lies beside it', async () => {

@@ -61,6 +61,7 @@ class Receipt:
         _malformed(message.payload is None, "the payload is not detached")
         self.log, _ = claims_of(message.protected)
         proofs = message.unprotected.get(PROOFS)
+        require(not proofs or not isinstance(proofs, dict) or INCLUSION in proofs, "unsupported", "another kind of proof")
         found = proofs.get(INCLUSION) if isinstance(proofs, dict) else None
         _malformed(isinstance(found, list) and found, "no proof of inclusion")
         require(len(found) == 1, "unsupported", "several proofs")
