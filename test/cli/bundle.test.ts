@@ -162,6 +162,20 @@ describe('a genuine bundle', () => {
     expect(await verdictOn(wrapped, { unpacked: true })).toEqual(genuine);
   });
 
+  it('verifies if macOS zipped it with its folder, or put its own files into the parent folder, and names those', async () => {
+    const own = { '.DS_Store': utf8('Bud1'), '__MACOSX/evidence/._index.json': Uint8Array.of(0, 5, 22, 7) };
+    const wrapped = within('evidence', { ...unzipSync(whole), '.DS_Store': utf8('Bud1') });
+    for (const unpacked of [false, true]) {
+      const { outcome, claims, not_covered } = await verdictOn({ ...own, ...wrapped }, { unpacked });
+      expect([outcome, claims]).toEqual(['verified', genuine.claims]);
+      const named = not_covered.map(({ piece }) => piece);
+      for (const name of ['.DS_Store', '../.DS_Store', '../__MACOSX/evidence/._index.json'])
+        expect(named).toContainEqual(expect.stringMatching(new RegExp(`(^|[^.]/)${name.replaceAll('.', '\\.')}$`)));
+      const hidden = { ...wrapped, '__MACOSX/._a.cose': wrapped['evidence/0001-vcon_created/signed-statement.cose']! };
+      expect((await verdictOn(hidden, { unpacked })).outcome).toBe('incomplete');
+    }
+  });
+
   it('does not verify with a file beside its folder, or in two folders', async () => {
     const wrapped = within('evidence', unzipSync(whole));
     for (const files of [{ ...wrapped, 'notes.txt': utf8('noted') }, within('outer', wrapped)])

@@ -1,8 +1,9 @@
+import { isSystemFile } from '../bundle/system-file.js';
 import { type Findings, notCovered } from '../verify/verdict.js';
 
 const SEAL = /(?:^|\/)massifseals\/\d{16}\.sth$/;
-/** What operating systems put into folders, and writes of an object store that a crash ended. */
-const NO_EVIDENCE = /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*|\.unfinished-[^/]*)$/;
+/** Writes of an object store that a crash ended. */
+const UNFINISHED = /(?:^|\/)\.unfinished-[^/]*$/;
 
 /**
  * Names the files of a replica that are not files of its logs. Nothing checked them. They are unproven, except those whose
@@ -12,7 +13,8 @@ const NO_EVIDENCE = /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*|\.un
 export function besideLogs(folder: string, paths: readonly string[]): Partial<Findings>[] {
   return paths.map((path) => {
     const piece = `${folder}/${path}`;
-    if (NO_EVIDENCE.test(path)) return notCovered(piece, 'explanation', 'it is not evidence: not checked');
+    if (isSystemFile(path) || UNFINISHED.test(path))
+      return notCovered(piece, 'explanation', 'it is not evidence: not checked');
     return notCovered(piece, 'unproven', whyUnchecked(path));
   });
 }

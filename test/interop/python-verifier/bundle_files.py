@@ -26,6 +26,7 @@ OPERATION_FILES = {
     "witness/event-in-seal.json": "event-in-seal",
 }
 NO_EVIDENCE = ("explanation", "keys-copy")
+SYSTEM_FILE = re.compile(r"(^|/)(\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*)$")
 KEYS_COPY = r"keys/(log-keys(-\d+)?\.cbor|key-manifest(-\d+)?\.cbor|did(-\d+)?\.json)"
 LOG_FILE = rf"log/tenant/({UUID})/0/(?:(massifs)/(\d{{16}})\.log|(massifseals)/(\d{{16}})\.sth)"
 MOST_FILES, MOST_BYTES, MOST_IN_ALL = 20_000, 16 << 20, 256 << 20
@@ -106,11 +107,11 @@ def read_folder(root):
 
 
 def without_outer_folder(files):
-    """Names inside the one folder that holds every file and an index."""
-    outer = next(iter(files), "").partition("/")[0] + "/"
-    if outer + INDEX not in files or not all(name.startswith(outer) for name in files):
+    """Names inside the one folder that holds an index and every file but those of operating systems."""
+    outer = next((name for name in files if not SYSTEM_FILE.search(name)), "").partition("/")[0] + "/"
+    if outer + INDEX not in files or not all(name.startswith(outer) or SYSTEM_FILE.search(name) for name in files):
         return files
-    return {name[len(outer):]: data for name, data in files.items()}
+    return {name[len(outer):] if name.startswith(outer) else "../" + name: data for name, data in files.items()}
 
 
 def files_of(given):
