@@ -1,9 +1,9 @@
-import { lookup } from 'node:dns';
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
+import { askNameServers, createLookupInTurn } from './look-up-host.js';
 
 const WITHIN_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
@@ -50,14 +50,19 @@ function isPublic(address: string): boolean {
  * and 512 KiB. A GET that finds no server or a closed connection is repeated once, within the same 5 s. With
  * `allowPrivate`, for a provider on the premises, plain http and any address are allowed.
  */
-export function createOutboundFetch(rules: { readonly allowPrivate: boolean }): OutboundFetch {
+export function createOutboundFetch(rules: {
+  readonly allowPrivate: boolean;
+  /** Of public hosts, instead of the machine's. */
+  readonly nameServers?: readonly string[];
+}): OutboundFetch {
+  const resolve = rules.allowPrivate ? createLookupInTurn(WITHIN_MS) : createPublicLookup(rules.nameServers);
   return async (text, request = {}) => {
     const url = new URL(text);
     if (url.protocol !== 'https:' && !(rules.allowPrivate && url.protocol === 'http:'))
       throw new OutboundRefused('only https URLs are supported');
     if (!rules.allowPrivate && isPrivateHost(url.hostname)) throw privateAddress();
     const signal = AbortSignal.timeout(WITHIN_MS);
-    const asking = () => ask(url, request, signal, rules.allowPrivate ? undefined : publicLookup);
+    const asking = () => ask(url, request, signal, resolve);
     const answer = await asking().catch(async (error: unknown) => {
       if ((request.method ?? 'GET') !== 'GET' || signal.aborted || !isUnreachable(error)) throw error;
       await pause(Math.random() * LONGEST_PAUSE_MS);
@@ -81,16 +86,20 @@ export function createOutboundFetch(rules: { readonly allowPrivate: boolean }): 
 }
 
 /** Connects only to addresses that were checked here: a second look-up cannot return others. */
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, '', 0);
-    if (addresses.length === 0 || !addresses.every(({ address }) => isPublic(address)))
-      return callback(privateAddress(), '', 0);
-    if (options.all) return callback(null, addresses);
-    const { address, family } = addresses[0]!;
-    callback(null, address, family);
-  });
-};
+function createPublicLookup(nameServers: readonly string[] | undefined): LookupFunction {
+  return (hostname, options, callback) => {
+    askNameServers(hostname, nameServers).then(
+      (addresses) => {
+        if (addresses.length === 0 || !addresses.every(({ address }) => isPublic(address)))
+          return callback(privateAddress(), '', 0);
+        if (options.all) return callback(null, addresses);
+        const { address, family } = addresses[0]!;
+        callback(null, address, family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    );
+  };
+}
 
 /** The connection failed; a refusal of our own rules is final. */
 function isUnreachable(error: unknown): boolean {
@@ -101,7 +110,7 @@ function ask(
   url: URL,
   request: OutboundRequest,
   signal: AbortSignal,
-  resolve: LookupFunction | undefined,
+  resolve: LookupFunction,
 ): Promise<IncomingMessage> {
   const send = url.protocol === 'https:' ? requestTls : requestPlain;
   return new Promise((answered, failed) => {
@@ -112,7 +121,7 @@ function ask(
         headers: { ...request.headers, 'accept-encoding': 'identity' },
         agent: false,
         signal,
-        ...(resolve ? { lookup: resolve } : {}),
+        lookup: resolve,
       },
       answered,
     );
