@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { EvidenceFile } from '../core/evidence/evidence-file.js';
-import { manifestSources, requireOpenBundles } from '../core/evidence/manifest-sources.js';
+import { manifestSources } from '../core/evidence/manifest-sources.js';
 import { requirePublishedAsset, verifyPublishedAsset } from '../core/evidence/published-asset.js';
 import { type RootTrust, trustRoot, verifyUnderRoot } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import {
   type EvidenceVerdict,
   NotEvidence,
-  requireEvidence,
+  requireReadable,
   verifyEvidence,
 } from '../core/evidence/verify-evidence.js';
 import { type Outcome, VERDICT_SCHEMA, verdictDocument } from '../core/verify/verdict.js';
@@ -69,10 +69,7 @@ async function verify(paths: readonly string[], options: VerifyOptions, terminal
 /** What is no evidence at all is said first: a manifest would not help. */
 async function withoutManifest(given: Given): Promise<UsageError> {
   if ('url' in given) await requirePublishedAsset(given.url, readPublished);
-  else {
-    requireEvidence(given.files);
-    await requireOpenBundles(given.files);
-  }
+  else await requireReadable(given.files);
   return new UsageError(NO_MANIFEST);
 }
 

@@ -3,10 +3,15 @@ import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
 import type { EvidenceFile } from '../core/evidence/evidence-file.js';
 import type { GivenTrust } from '../core/evidence/given-trust.js';
-import { type ManifestSource, manifestSources, requireOpenBundles } from '../core/evidence/manifest-sources.js';
+import { type ManifestSource, manifestSources } from '../core/evidence/manifest-sources.js';
 import { claimedRoot, type RootTrust, trustRoot, verifyUnderRoot } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
-import { type EvidenceVerdict, NotEvidence, verifyEvidence } from '../core/evidence/verify-evidence.js';
+import {
+  type EvidenceVerdict,
+  NotEvidence,
+  requireReadable,
+  verifyEvidence,
+} from '../core/evidence/verify-evidence.js';
 import { rootFingerprint } from '../core/keys/root-fingerprint.js';
 import type { NoteKey } from '../core/tlog/signed-note.js';
 import { createVerdict, failure, notCovered, type TakenFor, type Verdict } from '../core/verify/verdict.js';
@@ -107,8 +112,8 @@ async function answer(
   const found = await manifestSources(files);
   const sources = reader.root && reader.keptManifest ? [...found, reader.keptManifest] : found;
   if (sources.length === 0 && reader.keys.length === 0) {
-    await requireOpenBundles(files);
-    return withoutKeys(files);
+    await requireReadable(files);
+    return { problem: 'no_keys', detail: TEXTS.noKeys, files: takenFor(files) };
   }
   return checkUnder(sources, reader, takenFor(files), check);
 }
@@ -156,10 +161,4 @@ const takenFor = (files: readonly EvidenceFile[]): TakenFor[] =>
 /** Nothing is verified under keys that only the evidence itself vouches for. */
 function unvouched({ verdict }: EvidenceVerdict): Verdict {
   return createVerdict(verdict, notCovered(TEXTS.keysPiece, 'unproven', TEXTS.keysUnvouched));
-}
-
-function withoutKeys(files: readonly EvidenceFile[]): CheckResult {
-  const documents = files.every(({ kind }) => kind === 'document' || kind === 'keys');
-  const problem = documents ? 'not_evidence' : 'no_keys';
-  return { problem, detail: documents ? TEXTS.noEvidence : TEXTS.noKeys, files: takenFor(files) };
 }

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { verdictDocument } from '../core/verify/verdict.js';
+import { asSentence } from './as-sentence.js';
 import type { CheckResult } from './check-evidence.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { dateInUtc } from './moment.js';
@@ -81,7 +82,8 @@ export function titleOf(result: CheckResult): string {
 /** The answer to the reader: the outcome first. */
 export function ResultView({ result, heading }: ResultProps) {
   const title = titleOf(result);
-  if ('problem' in result) return <Banner look="unreadable" title={title} lines={[result.detail]} heading={heading} />;
+  if ('problem' in result)
+    return <Banner look="unreadable" title={title} lines={[asSentence(result.detail)]} heading={heading} />;
   const { verdict, origin, root, fingerprint } = result;
   const isUnvouched = isOnItsOwnWord(result);
   const manifest = root ? TEXTS.manifest(root.manifest.number, dateInUtc(root.manifest.issuedAtMs)) : undefined;

@@ -52,7 +52,7 @@ export const TEXTS = {
   unvouched: 'Not verified yet',
   problems: {
     no_keys: 'Keys are missing',
-    not_evidence: 'Nothing to check',
+    not_evidence: 'Cannot be checked',
     no_answer: 'No answer',
   },
   summary: {
@@ -75,8 +75,6 @@ export const TEXTS = {
   keysUnvouched: 'no fingerprint was given, so nothing shows that the operator’s root key signed it',
   noKeys:
     'These files do not say which keys the operator uses. Add the operator’s key list: the file keys/key-manifest.cbor of any evidence bundle, or <service>/verifiabledata/keys/manifest. It needs no trusted channel, because the root fingerprint checks it.',
-  noEvidence:
-    'None of these files is evidence. Add an evidence bundle, a transparent statement, or a receipt with what it is for.',
   contradictions: 'What contradicts',
   unproven: 'Not proven',
   documents: 'The conversation file',

@@ -431,14 +431,14 @@ describe('a bundle without its statements, which its index does not list either'
 });
 
 describe('a zip of which the end is missing', () => {
-  it('is said to be damaged, not to be without a key manifest', async () => {
+  it('is named and said to be damaged, not to be without a key manifest', async () => {
     const short = join(folder, 'short.zip');
     const zip = bundles.get('created')!;
     writeFileSync(short, zip.subarray(0, zip.length - 100));
     const root = running.service.rootFingerprint;
     for (const options of [keys, ['--root', root]]) {
       const { err, exitCode } = await cli('verify', short, ...options);
-      expect([err, exitCode]).toEqual([expect.stringContaining('the evidence bundle is damaged'), 2]);
+      expect([err, exitCode]).toEqual([expect.stringContaining(`${short}: the evidence bundle is damaged`), 2]);
     }
   });
 });

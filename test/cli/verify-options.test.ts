@@ -1,5 +1,7 @@
+import { dirname } from 'node:path';
+import { zipSync } from 'fflate';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fromHex } from '../../src/core/bytes.js';
+import { fromHex, utf8 } from '../../src/core/bytes.js';
 import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { SAMPLE_VCON, sampleAttributes, sampleStatement } from '../core/verify/sample-transparent-statement.js';
 import { commandLine } from '../support/command-line.js';
@@ -71,6 +73,18 @@ describe('verify by the fingerprint of the root key', () => {
     const { err, exitCode } = await byRoot(vcon);
     expect([err, exitCode]).toEqual([expect.stringMatching(/none of the files is evidence: .* a vCon/), 2]);
     expect((await byRoot(vcon, statement)).err).toContain('no key manifest: give one with --manifest');
+  });
+
+  it('says which zip or folder contains no evidence before it asks for a key manifest, unless a statement names it', async () => {
+    const letter = zipSync({ 'word/document.xml': utf8('<w/>') });
+    const zip = file('letter.docx', letter);
+    const folder = dirname(file('letters/letter.txt', 'Dear auditor'));
+    for (const given of [zip, folder]) {
+      const { err, exitCode } = await byRoot(vcon, given);
+      expect([err, exitCode]).toEqual([expect.stringMatching(`^error: ${given} contains no evidence: neither `), 2]);
+    }
+    const aboutIt = file('letter.cose', await sampleStatement(sampleAttributes(letter)));
+    expect((await byRoot(aboutIt, zip)).err).toContain('no key manifest: give one with --manifest');
   });
 
   it('says that a URL does not answer, or names no public asset, before it asks for a key manifest', async () => {

@@ -107,6 +107,18 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       expect(await shown.getByRole('heading', { name: 'Consent revoked' }).count()).toBe(1);
     }));
 
+  it('says of a zip that it contains no evidence, not that keys are missing, with a fingerprint and without', () =>
+    inPage(async (open) => {
+      const letter = rig.file('letter.docx', zipSync({ 'word/document.xml': utf8('<w/>') }));
+      for (const trusted of ['', fingerprint]) {
+        await open.trust(trusted);
+        await open.give(letter);
+        expect([trusted, await open.outcome()]).toEqual([trusted, 'Cannot be checked']);
+        expect(await open.page.locator('.banner').textContent()).toContain('letter.docx contains no evidence');
+        await open.page.getByRole('button', { name: 'Remove all' }).click();
+      }
+    }));
+
   it('says in its answer that the reader named no issuer, until one is named', () =>
     inPage(async (open) => {
       const banner = open.page.locator('.banner.verified');
@@ -184,7 +196,7 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
         await open.page.getByRole('button', { name: 'Remove all' }).click();
       }
       await open.give(rig.file('notes.txt', 'garbage'));
-      expect(await open.outcome()).toBe('Nothing to check');
+      expect(await open.outcome()).toBe('Cannot be checked');
     }, addressOf(host)),
   );
 

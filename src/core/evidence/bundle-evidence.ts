@@ -1,3 +1,4 @@
+import type { BundleFiles } from '../bundle/bundle-index.js';
 import { placeOf } from '../bundle/bundle-layout.js';
 import { cutEvidencePage } from '../bundle/evidence-page.js';
 import { isBundle, verifyBundle } from '../bundle/verify-bundle.js';
@@ -18,10 +19,9 @@ const NO_EVIDENCE: readonly string[] = ['document', 'keys'];
  * Checks a bundle, which is a zip or the folder that it was unpacked into.
  * @throws {UsageError} if it is not a bundle, cannot be read, or needs keys that were not given
  */
-export async function bundleVerdict({ path, bytes, folder }: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
-  const files = await folder!.files();
-  if (!isBundle(files))
-    throw new UsageError(`${path} contains no evidence: neither index.json nor the files of an operation`);
+export async function bundleVerdict(bundle: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
+  const { path, bytes, folder } = bundle;
+  const files = await filesOfBundle(bundle);
   const { statementLog, tenancyLog, witnesses, quorum, witnessedLog, verifySignature } = trust;
   // Events that are about no vCon have no statement, and need no issuer's keys.
   const needsIssuers = trust.hasIssuers || Object.keys(files).some((name) => STATEMENT.test(name));
@@ -46,6 +46,15 @@ export async function bundleVerdict({ path, bytes, folder }: EvidenceFile, trust
     verdictWithin(path, createVerdict(verdict, inside)),
     page ? givenPageFindings(path, page, known, trust.sha256) : {},
   );
+}
+
+/** @throws {UsageError} if it cannot be opened, or is not a bundle */
+export async function filesOfBundle({ path, folder }: EvidenceFile): Promise<BundleFiles> {
+  const files = await folder!.files().catch((error: Error) => {
+    throw error instanceof UsageError ? new UsageError(`${path}: ${error.message}`) : error;
+  });
+  if (isBundle(files)) return files;
+  throw new UsageError(`${path} contains no evidence: neither index.json nor the files of an operation`);
 }
 
 /**

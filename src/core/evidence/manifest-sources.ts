@@ -1,7 +1,6 @@
 import { isManifestPath, manifestPath } from '../bundle/bundle-layout.js';
 import type { EvidenceFile, EvidenceFolder } from './evidence-file.js';
 import type { EvidenceKind } from './evidence-kind.js';
-import { UsageError } from './usage-error.js';
 
 /** Where a service publishes its manifests. */
 export const MANIFEST_URL = '/verifiabledata/keys/manifest';
@@ -38,13 +37,4 @@ async function copiesIn(name: string, kind: EvidenceKind, folder: EvidenceFolder
   const paths: readonly string[] = await listed.catch(() => [manifestPath()]);
   const copies = await Promise.all(paths.filter(isManifestPath).map((path) => folder.file(path)));
   return copies.flatMap((bytes) => (bytes ? [{ name, bytes }] : []));
-}
-
-/** Says first that a bundle cannot be opened: a key manifest beside it would not help. @throws {UsageError} */
-export async function requireOpenBundles(files: readonly EvidenceFile[]): Promise<void> {
-  for (const { path, kind, folder } of files)
-    if (kind === 'bundle')
-      await folder?.files().catch((error: Error) => {
-        throw error instanceof UsageError ? new UsageError(`${path}: ${error.message}`) : error;
-      });
 }

@@ -8,7 +8,7 @@ import { type ZipEntry, zipEntries } from './zip-entries.js';
 const ELSEWHERE = /^\/|[\\:]|[. ](?:\/|$)|(?:^|\/)(?:__proto__)?(?:\/|$)/;
 export const MOST_FILES = 20_000;
 const UNREADABLE =
-  'the evidence bundle is damaged, or a zip that programs may read differently: unpack it, and check the folder';
+  'the evidence bundle is damaged, or a zip that programs may read differently: get it again, or unpack it and check the folder';
 const MOST_BYTES = 16 * 1024 * 1024;
 /** Of all files together, unpacked: a small zip may say that it is a large one. */
 const MOST_BYTES_IN_ALL = 256 * 1024 * 1024;

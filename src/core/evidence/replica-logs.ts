@@ -45,7 +45,8 @@ export function replicaIn(
     numbersIn.set(log, [...(numbersIn.get(log) ?? []), Number(number)]);
     for (const own of [path, placeIn(log, sealName(number))]) others.delete(own);
   }
-  if (numbersIn.size === 0) throw new UsageError(`${folder} contains no massifs: no massifs/<16 digits>.log`);
+  if (numbersIn.size === 0)
+    throw new UsageError(`${folder} contains no evidence: neither the files of a bundle nor massifs/<16 digits>.log`);
   const known = new Set(paths);
   const logs = [...numbersIn].map(([log, found]) => replicaLog(folder, log, found, known, read));
   return { logs, others: [...others] };

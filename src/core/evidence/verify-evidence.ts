@@ -14,7 +14,7 @@ import {
 } from '../verify/verdict.js';
 import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
 import { besideLogs } from './beside-logs.js';
-import { bundleVerdict, eventsOfBundle } from './bundle-evidence.js';
+import { bundleVerdict, eventsOfBundle, filesOfBundle } from './bundle-evidence.js';
 import { type CarriedEntry, carriedEntries, carriedFindings, provenEntries } from './carried-entry.js';
 import { compareEvents, type StatedEvent } from './event-agreement.js';
 import type { EvidenceFile } from './evidence-file.js';
@@ -66,7 +66,7 @@ export async function verifyEvidence(
 const NO_EVIDENCE: readonly EvidenceKind[] = ['document', 'keys', 'key_manifest'];
 
 /** Returns what each file is taken for. @throws {NotEvidence} if none of them is evidence */
-export function requireEvidence(files: readonly EvidenceFile[]): readonly TakenFor[] {
+function requireEvidence(files: readonly EvidenceFile[]): readonly TakenFor[] {
   const takenFor = files.map(({ path, takenFor: kind }) => ({ file: path, kind }));
   if (files.some(({ kind }) => !NO_EVIDENCE.includes(kind))) return takenFor;
   const list = takenFor.map(({ file, kind }) => `${file} was read as ${kindName(kind)}`).join(', ');
@@ -74,6 +74,19 @@ export function requireEvidence(files: readonly EvidenceFile[]): readonly TakenF
     `none of the files is evidence: ${list}. Give a transparent statement, an evidence bundle, or a receipt with what it is for`,
     takenFor,
   );
+}
+
+/**
+ * Says first that nothing is evidence, or that a zip or folder cannot be opened or contains none: a key manifest would not
+ * help.
+ * @throws {UsageError}
+ */
+export async function requireReadable(given: readonly EvidenceFile[]): Promise<void> {
+  requireEvidence(given);
+  for (const file of await withNamedDocuments(given)) {
+    if (file.kind === 'bundle') await filesOfBundle(file);
+    if (file.kind === 'folder') await file.folder!.replica();
+  }
 }
 
 /** The files of these kinds, in the order in which they were given. */
