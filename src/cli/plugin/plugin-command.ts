@@ -69,12 +69,14 @@ function callersOf({ secret, tls }: PluginSettings): string {
 
 function startLines(config: Config, settings: PluginSettings, url: string, engine: string): string[] {
   const place = engine === 'embedded PostgreSQL' ? ` in ${config.dataDir}` : '';
+  // No other program can call the address that stands for all of this machine's.
+  const callable = url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//<this machine>');
   return [
     `The conserver plugin listens on ${url}, for ${callersOf(settings)}`,
-    `links.webhook posts to ${url}/chains/<chain>/links/<link>/operations/<vcon_operation>`,
+    `links.webhook posts to ${callable}/chains/<chain>/links/<link>/operations/<vcon_operation>`,
     ...captureLine(settings),
     `Delivers to ${settings.archivistUrl} as client ${settings.clientId}`,
-    `Queue: ${engine}${place}; ${url}/metrics shows its length and dead letters`,
+    `Queue: ${engine}${place}; ${callable}/metrics shows its length and dead letters`,
     'Stop with Ctrl-C or SIGTERM: undelivered operations stay in the queue',
   ];
 }
