@@ -28,9 +28,11 @@ export function createLogMetrics(registry: Registry): LogMetrics {
   });
   const lag = new Gauge({
     name: 'archivist_sequencer_lag_seconds',
-    help: 'Age of the oldest accepted entry that its log has not committed',
+    help: 'Age of the oldest accepted entry that its log has not committed; only of processes with sequencers',
     registers,
   });
+  // Without a value until it is set: that no process reports one says that no sequencer runs, 0 would say that all is well.
+  lag.remove();
   const waiting = new Gauge({
     name: 'archivist_entries_waiting',
     help: 'Accepted entries that wait for their logs, in all processes; at most MAX_WAITING_ENTRIES, and estimated above 100,000',

@@ -143,6 +143,13 @@ describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG
     expect((await clientWith(ledger!.url, owner.token).get('/archivist/v2/assets')).status).toBe(404);
   });
 
+  it('only a process with sequencers reports their lag, so that an alert notices that none runs', async () => {
+    const reports = async ({ url }: Running) =>
+      /^archivist_sequencer_lag_seconds \d/m.test(await (await fetch(`${url}/metrics`)).text());
+    await vi.waitFor(async () => expect(await reports(ledger!)).toBe(true), WITHIN_MS);
+    expect(await reports(api!)).toBe(false);
+  });
+
   it('a key rotated at the api stays pending until the ledger has adopted it, and then the ledger seals with it', async () => {
     type Listed = { readonly key_id: string; readonly role: string; readonly state: string };
     const sealKeys = async (): Promise<Readonly<Record<string, string>>> => {
