@@ -5,7 +5,7 @@ import { type OpenPage, pageRig } from './page-rig.js';
 
 /** As Chromium sends it. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
-const WORDS = 'No resource has this path.';
+const WORDS = 'No resource has this path: /docs lists all paths.';
 
 let rig: PeopleRig;
 beforeAll(async () => {
@@ -99,6 +99,20 @@ describe.skipIf(!chromiumPath)('small pages in a browser', { timeout: 180_000 },
     pages = await pageRig();
   });
   afterAll(() => pages?.close());
+
+  it('the first page, 320 pixels wide, names each part of the service in an unbroken word', async () => {
+    const open = await pages.open(`${rig.url}/`, { viewport: { width: 320, height: 640 } });
+    const lines = `[...document.querySelectorAll('th')].map((name) => {
+      const text = document.createRange();
+      text.selectNodeContents(name);
+      return text.getClientRects().length;
+    })`;
+    const found: number[] = await open.page.evaluate(lines);
+    expect(found.length).toBeGreaterThan(5);
+    expect(new Set(found)).toEqual(new Set([1]));
+    expect(await open.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    await open.close();
+  });
 
   const signIn = async ({ page }: OpenPage, account: string) => {
     await page.locator('input[name=login]').fill(account);

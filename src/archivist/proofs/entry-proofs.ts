@@ -83,10 +83,10 @@ export async function hasStatement(tx: Tx, deployment: Deployment, proven: Prove
 
 function noStatement(proven: ProvenEvent): string {
   if (proven.kind === 'asset_event')
-    return 'This event carries no vCon template (payload and subject) and no registered statement, so it has no signed statement.';
+    return 'This event carries no vCon template (payload and subject) and no registered statement, so it has no signed statement: its proof is its receipt.';
   return proven.event.eventType === SECURITY_EVENT_TYPE
     ? 'An entry of the security audit has no signed statement: its proof is its receipt.'
-    : 'This event was accepted before the service signed the records of asset-free events, so it has no signed statement.';
+    : 'This event was accepted before the service signed the records of asset-free events, so it has no signed statement: its proof is its receipt.';
 }
 
 async function transparentStatement(tx: Tx, source: ProofSource, proven: ProvenEvent): Promise<Uint8Array> {

@@ -80,7 +80,7 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Pipeli
   }));
   app.use(indexPaths(handlers));
   app.use((request: Request, response: Response) => {
-    const refusal = new ApiError('not_found', 'No resource has this path.');
+    const refusal = new ApiError('not_found', 'No resource has this path: /docs lists all paths.');
     refuseAddress(deps.noSuchPage, request, response, refusal, nearestRoute(routes, request));
   });
   // Express counts the parameters: a function with four handles errors, such as a path that cannot be decoded.

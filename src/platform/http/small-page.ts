@@ -6,7 +6,7 @@ const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem; color: var(--text); background: var(--page); overflow-wrap: anywhere; }
 h1 { line-height: 1.2; }
 a { color: var(--link); }
-th { text-align: left; padding-right: 2rem; font-weight: normal; color: var(--soft); }
+th { text-align: left; padding-right: 2rem; font-weight: normal; color: var(--soft); overflow-wrap: normal; vertical-align: top; }
 input, button { font: inherit; padding: .3rem .6rem; max-width: 100%; }
 `;
 
