@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../faults/journal.js';
-import { emptyRedis } from '../support/own-redis.js';
-import { redisUrl } from '../support/prerequisites.js';
 import { type Answer, startTestService, type TestService } from './test-service.js';
 
 const BUDGET = 64 * 1024;
@@ -10,8 +8,6 @@ let running: TestService;
 let event: string;
 let massif: string;
 beforeAll(async () => {
-  // Tests of the last minute at the same address would have spent of the same budget.
-  if (redisUrl) await emptyRedis('service');
   running = await startTestService({ DOWNLOAD_BUDGET: String(BUDGET) });
   const { owner } = running;
   const asset = (await owner.post('/archivist/v2/assets', { attributes: { arc_display_type: 'call' } })).json;

@@ -6,7 +6,7 @@ import { type RunningService, startService } from '../../src/start-service.js';
 import { type Engine, engines, onServer } from '../support/engines.js';
 import { freePort } from '../support/free-port.js';
 import { lendKeyPairs } from '../support/lent-key-pairs.js';
-import { ownRedisUrl } from '../support/own-redis.js';
+import { serviceRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
 
 /** A caller with a token; paths are relative to the service. */
@@ -54,7 +54,7 @@ export async function startTestService(
     // A report a minute would count among the requests of a test.
     PLUGIN_REPORTS: 'off',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
-    REDIS_URL: redisUrl ? ownRedisUrl('service') : '',
+    REDIS_URL: redisUrl ? await serviceRedisUrl() : '',
     ...place.environment,
     ...environment,
   };

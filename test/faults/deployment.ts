@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { expect } from 'vitest';
 import { copyFolder, embeddedDataDir, engines, onServer } from '../support/engines.js';
-import { ownRedisUrl } from '../support/own-redis.js';
+import { serviceRedisUrl } from '../support/own-redis.js';
 import { redisUrl, serverUrl } from '../support/prerequisites.js';
 import { type ServiceProcess, spawnService } from './service-process.js';
 
@@ -91,7 +91,7 @@ async function postgresqlEngine(own?: string): Promise<Engine> {
   const owner: Engine['owner'] = (text, values) => onServer(url, text, values);
   const administer = (sql: string) => onServer(serverUrl!, sql);
   return {
-    environment: { DATABASE_URL: url, REDIS_URL: redisUrl ? ownRedisUrl('service') : '' },
+    environment: { DATABASE_URL: url, REDIS_URL: redisUrl ? await serviceRedisUrl() : '' },
     owner,
     async connect() {
       const client = new pg.Client({ connectionString: url });
@@ -139,6 +139,8 @@ export async function createDeployment(
     PORT: '0',
     PLUGIN_PORT: '0',
     MASSIF_HEIGHT: '4',
+    // Its entries would be counted among those of the test.
+    AUDIT_SCHEDULE: 'off',
     BOOTSTRAP_CLIENT_ID: CLIENT.client_id,
     BOOTSTRAP_CLIENT_SECRET: CLIENT.client_secret,
     ...engine.environment,

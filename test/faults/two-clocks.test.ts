@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emptyRedis } from '../support/own-redis.js';
 import { faketimeLibrary, redisUrl, serverUrl } from '../support/prerequisites.js';
 import { createDeployment, type Deployment, type RunningProcess, requestToken } from './deployment.js';
 import { Follower } from './follower.js';
@@ -21,6 +20,8 @@ const OFFSETS = [
   ['+15y', 'ids end before that'],
 ] as const;
 const ASSETS = '/archivist/v2/assets';
+/** A job that is done once a week, and in none of the hours of this test. */
+const WEEKLY = { AUDIT_SCHEDULE: `17 3 * * ${(new Date().getUTCDay() + 3) % 7}` };
 
 describe.skipIf(!serverUrl || !redisUrl || !faketimeLibrary)(
   'of two nodes on one database, one has a wrong clock',
@@ -40,6 +41,7 @@ describe.skipIf(!serverUrl || !redisUrl || !faketimeLibrary)(
     const setClock = (offset: string): Promise<void> => writeFile(clockFile, `${offset}\n`);
     const startSecond = (name = 'second'): Promise<RunningProcess> => deployment.start(faked(), name);
     const faked = () => ({
+      ...WEEKLY,
       LD_PRELOAD: faketimeLibrary!,
       FAKETIME_TIMESTAMP_FILE: clockFile,
       FAKETIME_CACHE_DURATION: '1',
@@ -47,11 +49,10 @@ describe.skipIf(!serverUrl || !redisUrl || !faketimeLibrary)(
     });
 
     beforeAll(async () => {
-      await emptyRedis('service');
       deployment = await createDeployment('PostgreSQL');
       redis = new Redis(deployment.environment['REDIS_URL']!);
       clockFile = join(deployment.folder, 'clock');
-      right = await deployment.start({}, 'first');
+      right = await deployment.start(WEEKLY, 'first');
       journal = await Journal.begin(right.url);
       ofRight = await sealers(() => goesOn(right.url));
       scheduled = (await delays()).length;

@@ -11,7 +11,7 @@ import { readCredentials } from '../../src/service/first-credentials.js';
 import { type Client, clientWith, requestToken, template, until } from '../api/test-service.js';
 import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
 import { type Engine, embeddedDataDir, engines } from '../support/engines.js';
-import { ownRedisUrl } from '../support/own-redis.js';
+import { serviceRedisUrl } from '../support/own-redis.js';
 import { redisUrl, softhsm } from '../support/prerequisites.js';
 import { makeSofthsmTokens, type SofthsmTokens } from '../support/softhsm-tokens.js';
 
@@ -55,7 +55,7 @@ describe.skipIf(!softhsm)('a service with its keys in a module', { timeout: 240_
       PORT: '0',
       PLUGIN_PORT: '0',
       LOG_LEVEL: 'trace',
-      ...(engine.name === 'PostgreSQL' && redisUrl ? { REDIS_URL: ownRedisUrl('service') } : {}),
+      ...(engine.name === 'PostgreSQL' && redisUrl ? { REDIS_URL: await serviceRedisUrl() } : {}),
     };
   });
   afterAll(async () => {

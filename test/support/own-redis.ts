@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { expect } from 'vitest';
 import { redisUrl } from './prerequisites.js';
 
 const DATABASES = 16;
@@ -22,4 +23,17 @@ export async function emptyRedis(part: (typeof PARTS)[number] = 'plugin'): Promi
   await redis.flushdb();
   redis.disconnect();
   return url;
+}
+
+/** The test file whose services use the queue of this worker. */
+let queue: { readonly testPath: string | undefined; readonly url: Promise<string> } | undefined;
+
+/**
+ * The URL for the services of a test file, emptied before the first of them starts: they would do the jobs that the
+ * services of an earlier file left, and an audit, for one, makes entries in the logs.
+ */
+export function serviceRedisUrl(): Promise<string> {
+  const { testPath } = expect.getState();
+  if (queue?.testPath !== testPath) queue = { testPath, url: emptyRedis('service') };
+  return queue!.url;
 }
