@@ -3,6 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 const ASK_EVERY_MS = 20;
 /** A readiness check asks the database. */
 const READINESS_EVERY = 10;
+/** It waits two seconds for the answer: a busy machine can need longer now and then, but not so often in succession. */
+const READY_WITHIN_CHECKS = 5;
 
 /** A health check that was answered; times in Unix milliseconds, which threads can compare. */
 export interface HealthCheck {
@@ -23,10 +25,17 @@ async function check(url: string, path: '/healthz' | '/readyz'): Promise<HealthC
   return { begunMs, endedMs: nowMs() };
 }
 
+async function isReady(url: string, checks = READY_WITHIN_CHECKS): Promise<void> {
+  await check(url, '/readyz').catch((error: unknown) => {
+    if (checks === 1) throw error;
+    return isReady(url, checks - 1);
+  });
+}
+
 /**
  * Asks all the time whether a server is alive, and now and then whether it is ready.
  * @returns ends it after one more check, with every check whether it is alive
- * @throws when a check is not answered with success
+ * @throws when it is not alive at a check, or not ready at several in succession
  */
 export async function askMeanwhile(url: string): Promise<{ end(): Promise<readonly HealthCheck[]> }> {
   // The first one loads what it needs here.
@@ -37,7 +46,7 @@ export async function askMeanwhile(url: string): Promise<{ end(): Promise<readon
     for (let last = false; !last; await wait(ASK_EVERY_MS)) {
       last = over;
       checks.push(await check(url, '/healthz'));
-      if (checks.length % READINESS_EVERY === 0) await check(url, '/readyz');
+      if (checks.length % READINESS_EVERY === 0) await isReady(url);
     }
     return checks;
   })();
