@@ -53,6 +53,8 @@ export async function startTestService(
     PLUGIN_PORT: String(await freePort()),
     // A report a minute would count among the requests of a test.
     PLUGIN_REPORTS: 'off',
+    // Its entries would be in the logs of a test.
+    AUDIT_SCHEDULE: 'off',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     REDIS_URL: redisUrl ? await serviceRedisUrl() : '',
     ...place.environment,
