@@ -1,8 +1,8 @@
 import { encode } from 'cborg';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRateLimiter } from '../../src/platform/rate-limiter.js';
 import { freePort } from '../support/free-port.js';
+import { redisUrl } from '../support/prerequisites.js';
 import { sendCose } from './send-cose.js';
 import { type Answer, type Client, startTestService, type TestService } from './test-service.js';
 import { uploadFile } from './upload-file.js';
@@ -128,44 +128,42 @@ describe('a bulk request counts as its events', () => {
 });
 
 describe('the limit', () => {
-  const admitted = async (
-    limiters: { admit(tenantId: string): Promise<unknown> }[],
-    tenantId: string,
-    times: number,
-  ) => {
-    let passed = 0;
-    for (let count = 0; count < times; count += 1)
-      await limiters[count % limiters.length]!.admit(tenantId).then(
-        () => {
-          passed += 1;
-        },
-        (error) => expect(error).toMatchObject({ code: 'rate_limited' }),
+  type Limiter = ReturnType<typeof openRateLimiter>;
+
+  /** How many of these requests, one to each limiter in turn, all in one second, are admitted. */
+  async function admitted(limiters: readonly Limiter[], times: number): Promise<number> {
+    for (;;) {
+      const tenancy = crypto.randomUUID();
+      const begun = performance.now();
+      const asked = await Promise.allSettled(
+        Array.from({ length: times }, (_, count) => limiters[count % limiters.length]!.admit(tenancy)),
       );
-    return passed;
-  };
+      // On a busy machine they can take longer, and some are of the next second.
+      if (performance.now() - begun >= 1_000) continue;
+      const refused = asked.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+      expect(refused).toEqual(refused.map(() => expect.objectContaining({ code: 'rate_limited' })));
+      return times - refused.length;
+    }
+  }
 
   it('holds in one process without a Redis', async () => {
     const limiter = openRateLimiter({ requestsPerSecond: 50, redisUrl: undefined, logger });
-    expect(await admitted([limiter], 'a', 60)).toBe(50);
-    expect(await admitted([limiter], 'b', 1)).toBe(1);
+    expect(await admitted([limiter], 60)).toBe(50);
+    expect(await admitted([limiter], 1)).toBe(1);
   });
 
   it('holds in each process while the Redis is away', async () => {
     const redisUrl = `redis://127.0.0.1:${await freePort()}`;
     const limiter = openRateLimiter({ requestsPerSecond: 50, redisUrl, logger });
-    expect(await admitted([limiter], 'a', 60)).toBe(50);
+    expect(await admitted([limiter], 60)).toBe(50);
     limiter.close();
   });
 
-  it.skipIf(!process.env['TEST_REDIS_URL'])('is one for all processes that share a Redis', async () => {
-    const redisUrl = process.env['TEST_REDIS_URL']!;
+  it.skipIf(!redisUrl)('is one for all processes that share a Redis', async () => {
     const open = () => openRateLimiter({ requestsPerSecond: 50, redisUrl, logger });
     const limiters = [open(), open()];
-    const probe = new Redis(redisUrl);
-    await probe.ping();
-    probe.disconnect();
-    await pause(200);
-    expect(await admitted(limiters, crypto.randomUUID(), 80)).toBe(50);
+    // Until it is connected, each counts its own.
+    await expect.poll(() => admitted(limiters, 80), { timeout: 30_000 }).toBe(50);
     for (const limiter of limiters) limiter.close();
   });
 });
