@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordSecurityEvent } from '../../src/iam/security/record-security-event.js';
 import { openRefusedActs, RECORDED_REFUSALS } from '../../src/iam/security/refused-acts.js';
 import type { SecurityAct } from '../../src/iam/security/security-event.js';
@@ -185,7 +185,7 @@ describe('refused acts of one caller', () => {
       await refusedActs.keep(act('thing.refuse', { outcome: 'failure' }), async (kept) => {
         recorded.push(kept);
       });
-    await vi.waitFor(() => expect(lines.length).toBeGreaterThanOrEqual(10));
+    await expect.poll(() => lines.length).toBeGreaterThanOrEqual(10);
     expect([recorded.length, lines.length]).toEqual([RECORDED_REFUSALS, 10]);
     expect(JSON.parse(lines[0]!)).toMatchObject({ security: { action: 'thing.refuse', outcome: 'failure' } });
   });

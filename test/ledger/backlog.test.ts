@@ -65,7 +65,7 @@ describe.each(engines())('the backlog on %s', (engine) => {
     const backlog = createBacklog({ database: slow, limit: 3, logger: pino({ level: 'silent' }), waiting });
     backlog.start();
     try {
-      await vi.waitFor(() => expect(counts).toBe(2), 15_000);
+      await vi.waitFor(() => expect(counts).toBeGreaterThanOrEqual(2), 15_000);
     } finally {
       await backlog.stop();
     }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogRef } from '../../src/ledger/log.js';
 import { findLog } from '../../src/ledger/log-store.js';
 import { runRound } from '../../src/ledger/run-round.js';
@@ -13,7 +13,7 @@ import { type Opened, openEngine } from './test-engines.js';
 const stateOf = async (rig: LedgerRig, log: LogRef) =>
   (await rig.database.inTransaction('system', (tx) => findLog(tx, log)))!;
 
-const isPrepared = (rig: LedgerRig) => vi.waitFor(() => expect(rig.reached).toContain('seal.signed'));
+const isPrepared = (rig: LedgerRig) => expect.poll(() => rig.reached).toContain('seal.signed');
 
 describe.each(engines())('a round with statements that are coming, on %s', (engine) => {
   let opened: Opened;

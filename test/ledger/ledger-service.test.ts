@@ -26,12 +26,17 @@ interface Figures {
 
 const noFigures = (): Figures => ({ rounds: 0, leaves: 0, sweeps: 0 });
 
-function ledgerOf(rig: LedgerRig, queueBackend: QueueBackend, figures: Figures = noFigures()): Ledger {
+function ledgerOf(
+  rig: LedgerRig,
+  queueBackend: QueueBackend,
+  figures: Figures = noFigures(),
+  mayRun = () => true,
+): Ledger {
   return createLedger({
     ...rig.state.context,
     ids: createIds(rig.state.context.clock),
     queueBackend,
-    mayRun: () => true,
+    mayRun,
     parallelLogs: rig.database.engine === 'PostgreSQL' ? 4 : 1,
     metrics: {
       roundEnded: () => {
@@ -48,6 +53,8 @@ function ledgerOf(rig: LedgerRig, queueBackend: QueueBackend, figures: Figures =
 }
 
 const WITHIN_MS = 30_000;
+/** For so long a round waits for statements that are coming. */
+const WAITED_FOR_MS = 1_000;
 
 /** Resolves when the log has published so many leaves: a busy machine may take its time. */
 async function published(opened: Opened, log: LogRef, leaves: number): Promise<void> {
@@ -112,17 +119,23 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     await ledger.start();
     try {
       const { log, accepted } = await leftBy(ledger, rig);
-      const { coming, entryIds, commit, settle } = comingTo(rig, log, 2);
-      rig.reached.length = figures.rounds = 0;
-      ledger.prepare(log, coming);
-      await vi.waitFor(() => expect(rig.reached).toContain('seal.signed'));
-      await commit();
-      settle(true);
-      // A caller waits for the receipt.
-      ledger.nudge(log.tenantId, log.logId, { urgent: true, entries: 0 });
-      await published(opened, log, 3);
+      for (let inTime = false; !inTime; ) {
+        const { coming, entryIds, commit, settle } = comingTo(rig, log, 2);
+        rig.reached.length = figures.rounds = 0;
+        const begun = performance.now();
+        ledger.prepare(log, coming);
+        await expect.poll(() => rig.reached).toContain('seal.signed');
+        await commit();
+        settle(true);
+        // Later than this, a busy machine has let the round end without them.
+        inTime = performance.now() - begun < WAITED_FOR_MS;
+        // A caller waits for the receipt.
+        ledger.nudge(log.tenantId, log.logId, { urgent: true, entries: 0 });
+        accepted.push(...entryIds);
+        await published(opened, log, accepted.length);
+      }
       expect(figures.rounds).toBe(1);
-      await auditLog(rig, log, [...accepted, ...entryIds]);
+      await auditLog(rig, log, accepted);
     } finally {
       await ledger.stop();
     }
@@ -151,7 +164,9 @@ describe.each(engines())('the ledger service on %s', (engine) => {
   it('finds what waits beside statements that are coming at its next sweep, although their round runs', async () => {
     const rig = shared.sibling();
     const figures = noFigures();
-    const ledger = ledgerOf(rig, queues, figures);
+    /** What a later sweep finds does not begin. */
+    let lastSweep = Number.POSITIVE_INFINITY;
+    const ledger = ledgerOf(rig, queues, figures, () => figures.sweeps < lastSweep);
     const nextSweep = (): Promise<unknown> => {
       const { sweeps } = figures;
       return vi.waitUntil(() => figures.sweeps > sweeps, { timeout: WITHIN_MS, interval: 5 });
@@ -159,17 +174,17 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     await ledger.start();
     try {
       const { log, accepted } = await leftBy(ledger, rig);
+      lastSweep = 0;
+      accepted.push(...(await rig.accept(log, 'statement', 1)));
       // The next sweep comes before the round waits no longer.
       await nextSweep();
       await wait(500);
+      lastSweep = figures.sweeps + 1;
       const { coming, settle } = comingTo(rig, log);
       ledger.prepare(log, coming);
-      accepted.push(...(await rig.accept(log, 'statement', 1)));
       await nextSweep();
-      const { sweeps } = figures;
       settle(false);
       await published(opened, log, 2);
-      expect(figures.sweeps).toBe(sweeps);
       await auditLog(rig, log, accepted);
     } finally {
       await ledger.stop();

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Header } from '../../src/core/cose/labels.js';
 import { decodeSign1 } from '../../src/core/cose/sign1.js';
 import { countedKeys } from '../../src/ledger/log-keys.js';
@@ -79,7 +79,7 @@ it('tells the ledger once that somebody waits for an entry, if it is not sealed 
   const { rig, log, wanted, watch, publish } = await watched();
   const [entry] = await rig.accept(log, 'statement', 1);
   const waiting = watch.receipt(log, entry!, LONG_MS);
-  await vi.waitFor(() => expect(wanted).toEqual([log.logId]));
+  await expect.poll(() => wanted).toEqual([log.logId]);
   await publish();
   expect(await waiting).toBeInstanceOf(Uint8Array);
   const deps = { announcements: localAnnouncements(), logger: silent, wanted: () => void wanted.push('sealed') };

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { registerStatement, type ScittDeps } from '../../src/scitt/register-statement.js';
 import type { RegistrationTurn } from '../../src/scitt/registration-turns.js';
 import { sampleIssuer, sampleStatement } from './sample-statement.js';
@@ -66,7 +66,7 @@ it('a statement that is held until others have their receipts is not announced, 
     });
   };
   const registered = register(sampleStatement(sampleIssuer()), { come, end: () => {} });
-  await vi.waitFor(() => expect(isHeld).toBe(true));
+  await expect.poll(() => isHeld).toBe(true);
   expect([atSubmission, announced()]).toEqual([[], 0]);
   goOn();
   await registered;

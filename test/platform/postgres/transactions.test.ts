@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SEQUENCER, SEQUENCER_READING } from '../../../src/ledger/log-store.js';
 import type { SqlStatement, Tx } from '../../../src/platform/postgres/database.js';
 import { openPostgresql } from '../../../src/platform/postgres/open-postgresql.js';
@@ -421,7 +421,7 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a tra
       const [row] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       if (runs === 1) {
         await asOwner('SELECT pg_terminate_backend($1)', [row!.pid]);
-        await vi.waitUntil(() => isLost(tx));
+        await expect.poll(() => isLost(tx)).toBe(true);
       }
       return { result: runs, statements: [{ text: 'SELECT 1', values: [] }] };
     });
