@@ -51,7 +51,7 @@ describe('the token key', () => {
     expect(await statusOf(ofNewKey)).toBe(200);
     await pause();
     expect(await statusOf(await old.sign({ jti: 'another' }))).toBe(200);
-    await vi.waitFor(async () => expect(kidOf((await running.client({})).token)).toBe(kidOf(ofNewKey)), 10_000);
+    await vi.waitFor(async () => expect(kidOf((await running.client({})).token)).toBe(kidOf(ofNewKey)), 30_000);
     expect(await published()).toEqual(expect.arrayContaining([kidOf(ofNewKey), kidOf(running.owner.token)]));
   });
 
@@ -82,7 +82,7 @@ describe('the token key', () => {
     const before = (await running.client({})).token;
     expect(await statusOf(before)).toBe(200);
     const ofNewKey = await rotate(true);
-    await vi.waitFor(async () => expect(await statusOf(before)).toBe(401), 10_000);
+    await vi.waitFor(async () => expect(await statusOf(before)).toBe(401), 30_000);
     expect(await published()).not.toContain(kidOf(before));
     expect(await statusOf(ofNewKey)).toBe(200);
   });

@@ -58,7 +58,7 @@ describe.skipIf(!hasRedis())('the parts of a plugin', () => {
       return open.backend.worker(queue, ...rest);
     });
     await expect(startRig(refusing, { settings: settings() })).rejects.toThrow('no worker for receipts');
-    await eventually(async () => (await connected()) === 0, 5_000);
+    await eventually(async () => (await connected()) === 0);
   });
 
   it('are all closed when one of them does not close after a start that failed, and the start says what failed first', async () => {
@@ -71,7 +71,7 @@ describe.skipIf(!hasRedis())('the parts of a plugin', () => {
         settings: { ...settings(), port },
       });
       await expect(starting).rejects.toThrow('EADDRINUSE');
-      await eventually(async () => (await connected()) === 0, 5_000);
+      await eventually(async () => (await connected()) === 0);
     } finally {
       taken.close();
     }
@@ -82,7 +82,7 @@ describe.skipIf(!hasRedis())('the parts of a plugin', () => {
     await report(`${rig.url}/operations/vcon_created`, freshVcon());
     await eventually(async () => (await connected()) > 3);
     await expect(rig.close()).rejects.toThrow('the gap report does not close');
-    await eventually(async () => (await connected()) === 0, 5_000);
+    await eventually(async () => (await connected()) === 0);
     await rig.archivist.close();
   });
 });

@@ -77,7 +77,7 @@ describe.skipIf(!hasRedis())('a Redis that is full', () => {
       for (let entry = 0; entry < 3; entry += 1) await append();
       await full();
       await start();
-      await eventually(async () => (await redis.xlen(STREAM)) === 0, 5_000);
+      await eventually(async () => (await redis.xlen(STREAM)) === 0);
       expect(stored).toHaveLength(3);
       expect((await redis.xpending(STREAM, STREAM_GROUP))[0]).toBe(0);
     });
@@ -91,11 +91,11 @@ describe.skipIf(!hasRedis())('a Redis that is full', () => {
       await append();
       await full();
       await start();
-      await eventually(() => stored.length === 2 && said.length === 1, 5_000);
-      await eventually(async () => (await redis.xlen(STREAM)) === wrong.length, 5_000);
+      await eventually(() => stored.length === 2 && said.length === 1);
+      await eventually(async () => (await redis.xlen(STREAM)) === wrong.length);
       expect([await redis.exists(refusedStream(STREAM)), said]).toEqual([0, ['end']]);
       await roomy();
-      await eventually(async () => (await redis.xlen(STREAM)) === 0, 10_000);
+      await eventually(async () => (await redis.xlen(STREAM)) === 0);
       const aside = await redis.xrange(refusedStream(STREAM), '-', '+');
       expect(aside.map(([, fields]) => fields[1]).sort()).toEqual(wrong.sort());
       expect(said.slice(1)).toEqual(wrong.map(() => 'refused'));
@@ -120,7 +120,7 @@ describe.skipIf(!hasRedis())('a Redis that is full', () => {
     await wait(22_000);
     expect([await redis.exists(`${STREAM}:look`), unlooked]).toEqual([0, []]);
     await roomy();
-    await eventually(async () => (await redis.zscore(`${STREAM}:look`, `deleted:${uuid}`)) !== null, 5_000);
+    await eventually(async () => (await redis.zscore(`${STREAM}:look`, `deleted:${uuid}`)) !== null);
   });
 
   describe('and is the memory of the plugin', () => {

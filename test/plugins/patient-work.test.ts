@@ -35,7 +35,7 @@ it('work under a name waits until an attempt under it has ended, however long th
   expect(done).toEqual(['older']);
   fail(new Error('full'));
   await older;
-  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['older', 'newer']);
+  await expect.poll(() => done, { timeout: 30_000 }).toEqual(['older', 'newer']);
   await work.close();
   expect(done).toEqual(['older', 'newer']);
 });

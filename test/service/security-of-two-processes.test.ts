@@ -63,7 +63,7 @@ describe.skipIf(!serverUrl)('two processes of one deployment', () => {
     const trusted = await until(
       () => register(second.url, 'vcon://trusted'),
       ({ status }) => status === 201,
-      5_000,
+      30_000,
     );
     expect(trusted.status).toBe(201);
     await sendRequest(first.url, first.owner, 'DELETE', `/archivist/v1/scitt/${json['identity']}`);
@@ -80,7 +80,7 @@ describe.skipIf(!serverUrl)('two processes of one deployment', () => {
         return answer;
       },
       ({ status }) => status === 400,
-      5_000,
+      30_000,
     );
     expect(lastTaken - removedAt).toBeLessThan(1_000);
   });

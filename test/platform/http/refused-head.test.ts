@@ -28,7 +28,7 @@ async function heard(bytes: string | Uint8Array, handle = answerDone): Promise<{
   socket.on('error', () => undefined).on('data', (chunk) => (text += chunk));
   const isOpen = await new Promise<boolean>((resolve) => {
     socket.on('close', () => resolve(false));
-    setTimeout(() => resolve(true), 3_000).unref();
+    setTimeout(() => resolve(true), 20_000).unref();
   });
   socket.destroy();
   return { text, isOpen };
