@@ -6,6 +6,7 @@ import { verifyTransparentStatement } from '../../src/core/verify/verify-transpa
 import { issuerKeyOfCoseKey } from '../../src/scitt/issuer-key.js';
 import { foreignEventLeaf, foreignMmrReceiptHolds } from '../scitt/foreign-reader.js';
 import { coseKeyOf, SUBJECT, sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
+import { processorMs } from '../support/processor-time.js';
 import { sendCose } from './send-cose.js';
 import { type Client, startTestService, type TestService } from './test-service.js';
 
@@ -115,11 +116,11 @@ describe('a publicly registered statement', () => {
     });
     expect(operation.json).toEqual({ operationID, status: 'succeeded', entryID: expect.stringMatching(/^assets_/) });
     for (const odd of ['; '.repeat(15_000), ' ;q=0'.repeat(6_000), ','.repeat(30_000)]) {
-      const begun = performance.now();
+      const begun = processorMs();
       const path = `/archivist/v1/publicscitt/operations/${operationID}`;
       expect((await client.get(path, { accept: odd })).status).toBe(200);
       // Where the time grew with the square of the length, it was twice as much and more.
-      expect([odd.slice(0, 6), performance.now() - begun < 2_000]).toEqual([odd.slice(0, 6), true]);
+      expect([odd.slice(0, 6), processorMs() - begun < 2_000]).toEqual([odd.slice(0, 6), true]);
     }
     expect((await send(undefined, '*/*')).status).toBe(400);
     expect((await send(new Blob([new Uint8Array(65_536)]), '*/*')).status).toBe(413);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/platform/logger.js';
+import { processorMs } from '../support/processor-time.js';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
@@ -96,9 +97,9 @@ describe('the log', () => {
 
   it('is written as fast whatever a long text has in it', () => {
     for (const piece of ['x', 'x@', 'x%40', '%', 'eyJ', '-eyJ', 'bearer ', '+1', '\n', '\\', '\nx', '@', '/@a', '"']) {
-      const began = performance.now();
+      const began = processorMs();
       logged((log) => log.info(`${piece.repeat(500_000)} a@b`));
-      expect([piece, performance.now() - began < 2_000]).toEqual([piece, true]);
+      expect([piece, processorMs() - began < 2_000]).toEqual([piece, true]);
     }
   });
 

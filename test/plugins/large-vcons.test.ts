@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import { startReceiver } from '../../plugins/receiver/receiver.js';
 import { vconHashes } from '../../src/core/vcon/vcon-hash.js';
+import { processorMs } from '../support/processor-time.js';
 import { freshVcon, type OpenBackend, openBackend, type Rig, report, silent, startRig } from './plugin-rig.js';
 
 const MIB = 1024 * 1024;
@@ -27,7 +28,7 @@ function recorded(bytes: number): Buffer {
 
 /** The longest time for which other work had to wait, without that for which other processes had the processors. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
-  const times = () => [performance.now(), (process.cpuUsage().user + process.cpuUsage().system) / 1_000] as const;
+  const times = () => [performance.now(), processorMs()] as const;
   let last = times();
   let longest = 0;
   const timer = setInterval(() => {

@@ -9,6 +9,7 @@ import {
   decodeCborSequence,
   encodeCbor,
 } from '../../../src/core/cose/cbor.js';
+import { processorMs } from '../../support/processor-time.js';
 
 const integer = fc.oneof(
   fc.integer({ min: -300, max: 300 }),
@@ -160,9 +161,9 @@ describe('decodeCbor', () => {
   it('refuses a fan-out bomb of arrays in bounded time', () => {
     const bomb = new Uint8Array(4 * 1024 * 1024).fill(0x80);
     bomb.set([0x9a, 0x00, 0x3f, 0xff, 0x00]);
-    const start = performance.now();
+    const start = processorMs();
     expect(() => decodeCbor(bomb)).toThrow(expect.objectContaining({ code: 'malformed' }));
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(processorMs() - start).toBeLessThan(10_000);
   });
 
   it('never throws anything but a VerificationError, whatever the bytes', () => {

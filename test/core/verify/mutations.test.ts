@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../../../src/core/bytes.js';
 import { createVerdict, findingsOf, type Verdict } from '../../../src/core/verify/verdict.js';
+import { processorMs } from '../../support/processor-time.js';
 import { drawFrom } from './mutants.js';
 import { type MutatedKind, mutatedKinds } from './mutated-evidence.js';
 import { shownFacts } from './verdict-facts.js';
@@ -76,7 +77,7 @@ describe('of thousands of changes of evidence none makes a verdict show what is 
       for (const bytes of kind.others ?? []) genuine.push({ bytes, verdict: await verdictOf(kind, bytes) });
       for (let seed = SEED; seed < SEED + MUTANTS; seed += 1) {
         const mutant = kind.mutate(drawFrom(seed));
-        const begun = performance.now();
+        const begun = processorMs();
         const verdict = await verdictOf(kind, mutant).catch((error: unknown) => {
           if (error instanceof SyntaxError) return createVerdict();
           throw new Error(`${name}, mutant ${seed}: ${toHex(mutant.subarray(0, 4000))}`, { cause: error });
@@ -84,7 +85,7 @@ describe('of thousands of changes of evidence none makes a verdict show what is 
         const [fault, ...others] = genuine.map((each) => faultOf(kind, mutant, verdict, each));
         if (fault && others.every(Boolean))
           expect.fail(`${name}, mutant ${seed}: ${fault}: ${toHex(mutant.subarray(0, 4000))}`);
-        if (performance.now() - begun > MOST_MS) expect.fail(`${name}, mutant ${seed} takes too long`);
+        if (processorMs() - begun > MOST_MS) expect.fail(`${name}, mutant ${seed} takes too long`);
       }
     },
     7_200_000,
