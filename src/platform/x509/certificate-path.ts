@@ -118,7 +118,8 @@ export function isIssuedBy(certificate: Certificate, issuer: Certificate): boole
  */
 export function assertPath(path: readonly Certificate[], purpose: Purpose, atMs: number): void {
   for (const [depth, certificate] of path.entries()) {
-    if (atMs < certificate.notBeforeMs || atMs >= certificate.notAfterMs)
+    // The last moment is part of the validity (RFC 5280 section 4.1.2.5).
+    if (atMs < certificate.notBeforeMs || atMs > certificate.notAfterMs)
       throw new CertificateUnusable('a certificate of the chain is not valid at this time');
     if (!certificate.hasAcceptedKey)
       throw new CertificateUnusable('a certificate of the chain has a key of a kind or size that is not accepted');
