@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { utf8 } from '../../src/core/bytes.js';
+import { concatBytes, utf8 } from '../../src/core/bytes.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
 import { attachRfc9162Consistency, signRoot } from '../../src/core/receipt/rfc9162-receipt.js';
 import {
@@ -74,6 +74,20 @@ describe('a transparent statement without a receipt in it', () => {
     const [outcome, ...rest] = await told({ 'a.cose': carrying([]), 'b.cose': foreign });
     expect([outcome, rest.at(-1)]).toEqual(['refused', 'log_key_not_trusted']);
   });
+});
+
+it('a damaged receipt is refused, also if what it is for is not given', async () => {
+  for (const whole of [receipt, mmrReceipt]) {
+    expect((await told({ 'b.cose': whole }))[0]).toBe('incomplete');
+    const attached = encodeSign1({ ...decodeSign1(whole), payload: new Uint8Array(32) });
+    expect(await told({ 'b.cose': attached })).toEqual(['refused', 'malformed']);
+  }
+});
+
+it('what is not tag 18 around an array is no message', async () => {
+  const files = { 'a.cose': carrying([receipt]), 'b.cose': concatBytes(Uint8Array.of(0xd2), statement) };
+  expect((await told(files))[0]).toBe('refused');
+  expect((await told({ 'b.cose': files['b.cose'] }))[0]).toBe('unreadable');
 });
 
 it('a receipt of consistency proves no entry and contradicts none, in a statement and beside it', async () => {

@@ -79,8 +79,9 @@ async function ofStatement(
   likely: ReadonlyMap<bigint, GivenEntry>,
   { logKeys, verifySignature, statementLog: log }: ReceiptKeys,
 ): Promise<Partial<Findings>> {
-  const { proven } = await checked(path, () => readRfc9162Receipt(bytes));
-  const first = proven && likely.get(proven.leafIndex);
+  const { proven, failed } = await checked(path, () => readRfc9162Receipt(bytes));
+  if (failed) return failed;
+  const first = likely.get(proven.leafIndex);
   return firstOf(path, first ? [first, ...entries] : [...entries], 'statement', async ({ entry }) => {
     const { proof } = await verifyRfc9162Receipt(bytes, entry, { logKeys, verifySignature, log });
     while (entries.at(-1)!.entry !== entry) entries.push(entries.shift()!);

@@ -13,7 +13,7 @@ from bundle_files import is_page
 from cose import Sign1
 from refusal import Refused
 
-RECEIPTS = 394
+RECEIPTS, CBOR_ARRAY = 394, 4
 CONVERSATIONS = ("vcon", "uuid", "parties", "signatures", "ciphertext")
 
 
@@ -32,7 +32,7 @@ class File:
 
 
 def kind_of(data):
-    if data[:1] == b"\xd2":
+    if data[:1] == b"\xd2" and data[1:2] and data[1] >> 5 == CBOR_ARRAY and not _is_text(data):
         return _cose_kind(data)
     if data[:4] == b"PK\x03\x04":
         return "bundle"
@@ -47,6 +47,13 @@ def _are_manifests(data):
     try:
         return bool(manifest.read(data))
     except Refused:
+        return False
+
+
+def _is_text(data):
+    try:
+        return data.decode("utf-8") is not None
+    except UnicodeDecodeError:
         return False
 
 
