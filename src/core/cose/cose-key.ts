@@ -7,10 +7,10 @@ import {
   CURVE_NAMES,
   type CurveName,
   curveRules,
-  KNOWN_KEYS,
   type PublicJwk,
   publicJwk,
   requireVerifies,
+  unsupportedKey,
 } from './public-key.js';
 import { RSA_ALGORITHMS, rsaNumbers } from './rsa-key.js';
 
@@ -80,7 +80,7 @@ function paddedCoordinate(value: CborValue | undefined, width: number): string {
  */
 export function jwkFromCoseKey(key: CborValue): PublicJwk {
   if (!(key instanceof Map)) throw new VerificationError('key_invalid', 'a COSE key is not a map');
-  requireVerifies(key.get(KeyParameter.keyOps), VERIFY, 'verify');
+  requireVerifies(key.get(KeyParameter.keyOps), VERIFY);
   const kid = key.get(KeyParameter.kid);
   const kty = key.get(KeyParameter.kty);
   return publicJwk({
@@ -89,14 +89,10 @@ export function jwkFromCoseKey(key: CborValue): PublicJwk {
   });
 }
 
-function unsupported(): VerificationError {
-  return new VerificationError('unsupported', `a key is not ${KNOWN_KEYS}, for its usual algorithm`);
-}
-
 function rsaMembers(key: CborMap): Record<string, unknown> {
   const alg = key.get(KeyParameter.alg);
   const known = Object.entries(RSA_ALGORITHMS).find((names) => names.includes(alg as never));
-  if (alg !== undefined && !known) throw unsupported();
+  if (alg !== undefined && !known) throw unsupportedKey();
   const { n, e } = rsaNumbers(key.get(RsaParameter.n), key.get(RsaParameter.e));
   return { kty: 'RSA', n, e, ...(known ? { alg: known[0] } : {}) };
 }
@@ -112,7 +108,7 @@ function curveMembers(key: CborMap): Record<string, unknown> {
   const rules = crv && curveRules(crv);
   const keyTypes: readonly (CborValue | undefined)[] =
     rules?.kty === 'EC' ? [KeyType.ec2, 'EC', 'EC2'] : [KeyType.okp, 'OKP'];
-  if (!rules || !keyTypes.includes(kty) || !isAlgorithmOf(rules, alg)) throw unsupported();
+  if (!rules || !keyTypes.includes(kty) || !isAlgorithmOf(rules, alg)) throw unsupportedKey();
   return {
     kty: rules.kty,
     crv,

@@ -27,12 +27,12 @@ function methodKey(method: unknown): unknown {
  * The methods whose keys sign statements (W3C DID Core 5.3.2): those that `assertionMethod` names or contains, because a
  * key that its controller lists only for key agreement or sign-in makes none. All methods where that member is absent.
  */
-function statementMethods({ id, verificationMethod, assertionMethod }: Json): unknown[] {
-  const methods: unknown[] = Array.isArray(verificationMethod) ? verificationMethod : [];
+function statementMethods({ id, verificationMethod = [], assertionMethod }: Json): unknown[] {
+  const methods = verificationMethod as unknown[];
   if (!Array.isArray(assertionMethod)) return methods;
-  const full = (name: unknown) => (typeof name === 'string' && name.startsWith('#') ? `${String(id)}${name}` : name);
-  const named = new Set(assertionMethod.map(full));
-  return [...methods.filter((each) => isObject(each) && named.has(full(each['id']))), ...assertionMethod];
+  const full = (name: unknown) => String(name).replace(/^#/, `${String(id)}#`);
+  const named = assertionMethod.map(full);
+  return [...methods.filter((each) => isObject(each) && named.includes(full(each['id']))), ...assertionMethod];
 }
 
 function jsonKeys(text: string): unknown[] {

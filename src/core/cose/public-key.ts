@@ -83,16 +83,13 @@ function coordinate(value: unknown, width: number): string {
 /**
  * Refuses a key whose list of operations leaves signatures out: an agreed-on or an encryption key can have the same
  * form (RFC 7517 section 4.3, RFC 9052 section 7.1).
- * @param verify the operation in the list's own terms
+ * @param operations those that the key lists; absent, it is for all
+ * @param verify the operation by its number; its name is always known
  * @throws {VerificationError} `unsupported`
  */
-export function requireVerifies(operations: unknown, ...verify: readonly unknown[]): void {
-  if (operations === undefined) return;
-  if (!Array.isArray(operations) || !operations.some((each) => verify.includes(each))) throw notForSignatures();
-}
-
-function notForSignatures(): VerificationError {
-  return new VerificationError('unsupported', 'a key says that it does not verify signatures');
+export function requireVerifies(operations: unknown = ['verify'], verify: unknown = 'verify'): void {
+  if (!Array.isArray(operations) || !operations.some((each) => each === 'verify' || each === verify))
+    throw unsupportedKey();
 }
 
 /**
@@ -104,13 +101,14 @@ function notForSignatures(): VerificationError {
 export function publicJwk(value: unknown): PublicJwk {
   if (typeof value !== 'object' || value === null) throw new VerificationError('key_invalid', 'a key is not an object');
   const jwk = value as Record<string, unknown>;
-  if (jwk['use'] !== undefined && jwk['use'] !== 'sig') throw notForSignatures();
-  requireVerifies(jwk['key_ops'], 'verify');
+  if (jwk['use'] !== undefined && jwk['use'] !== 'sig') throw unsupportedKey();
+  requireVerifies(jwk['key_ops']);
   return jwk['kty'] === 'RSA' ? rsaJwk(jwk) : curveJwk(jwk);
 }
 
-function unsupported(): VerificationError {
-  return new VerificationError('unsupported', `a key is not ${KNOWN_KEYS}, for its usual algorithm`);
+/** Returns the refusal of a key of another kind, or for another use. */
+export function unsupportedKey(): VerificationError {
+  return new VerificationError('unsupported', `a key is not ${KNOWN_KEYS}, for signatures by its usual algorithm`);
 }
 
 function named({ kid }: Readonly<Record<string, unknown>>, alg: string | undefined) {
@@ -119,14 +117,15 @@ function named({ kid }: Readonly<Record<string, unknown>>, alg: string | undefin
 
 function rsaJwk(jwk: Readonly<Record<string, unknown>>): RsaPublicJwk {
   const { n, e, alg } = jwk;
-  if (alg !== undefined && !(typeof alg === 'string' && Object.hasOwn(RSA_ALGORITHMS, alg))) throw unsupported();
+  if (alg !== undefined && !(typeof alg === 'string' && Object.hasOwn(RSA_ALGORITHMS, alg))) throw unsupportedKey();
   return { kty: 'RSA', ...rsaNumbers(n, e), ...named(jwk, alg) };
 }
 
 function curveJwk(jwk: Readonly<Record<string, unknown>>): EcPublicJwk | OkpPublicJwk {
   const { kty, crv, x, y, alg } = jwk;
   const rules = typeof crv === 'string' && Object.hasOwn(RULES, crv) ? RULES[crv as CurveName] : undefined;
-  if (!rules || rules.kty !== kty || (alg !== undefined && !rules.names.includes(alg as string))) throw unsupported();
+  if (!rules || rules.kty !== kty || (alg !== undefined && !rules.names.includes(alg as string)))
+    throw unsupportedKey();
   const names = named(jwk, alg === undefined ? undefined : rules.algName);
   return crv === 'Ed25519'
     ? { kty: 'OKP', crv, x: coordinate(x, rules.width), ...names }
