@@ -136,6 +136,11 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
     expect(sealed).not.toContain('.pem');
   });
 
+  it('is refused where its folder cannot be made, with the reason', async () => {
+    const { code, err } = await cli(source, 'backup', join(deployment.folder, 'identity.txt/backup'), '--without-keys');
+    expect([code, err]).toEqual([2, expect.stringMatching(/cannot write there: .*ENOTDIR.* that this user may write/)]);
+  });
+
   it('is refused while another backup of the same database runs', async () => {
     const credentials = join(source['DATA_DIR']!, 'credentials.json');
     execFileSync('mkfifo', [credentials]);

@@ -1,4 +1,7 @@
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { UsageError } from '../../core/evidence/usage-error.js';
+import { failureReason } from '../../platform/explain-failure.js';
 import {
   appliedMigrations,
   type CopiedSequence,
@@ -24,8 +27,9 @@ interface DumpedDatabase {
 
 /**
  * Writes every table to `database/<schema>.<table>.jsonl.gz` in a folder, all as of one moment. Each line is a JSON
- * array of a row's values in PostgreSQL's text form.
+ * array of a row's values in PostgreSQL's text form. What an interrupted run has left in the folder is removed first.
  * @returns undefined if no service has started on this database
+ * @throws {UsageError} if the folder cannot be made
  */
 export async function dumpDatabase(
   client: OwnerClient,
@@ -38,6 +42,7 @@ export async function dumpDatabase(
     const migrations = await appliedMigrations(client);
     const state = migrations.length > 0 ? await copiedState(client) : undefined;
     if (!state) return undefined;
+    await makeEmpty(folder);
     const tables: (CopiedTable & { rows: number; file: string })[] = [];
     const files: (HashedFile & { path: string })[] = [];
     for (const table of await copiedTables(client)) {
@@ -56,6 +61,15 @@ export async function dumpDatabase(
     return { state, migrations, tables, sequences: await copiedSequences(client), files };
   } finally {
     await client.query('ROLLBACK');
+  }
+}
+
+async function makeEmpty(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new UsageError(`cannot write there: ${failureReason(error)}. Give a folder that this user may write`);
   }
 }
 

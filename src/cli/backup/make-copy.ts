@@ -1,4 +1,4 @@
-import { rename, rm } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { equalBytes } from '../../core/bytes.js';
@@ -50,7 +50,6 @@ export async function makeCopy(owner: OwnerConnection, request: CopyRequest): Pr
     .replaceAll(':', '-');
   const unfinished = join(folder, COPIES, UNFINISHED);
   const known = await knownObjects(folder);
-  await rm(unfinished, { recursive: true, force: true });
   const secrets = recipients && (await packSecrets(config));
   if (recipients) await sealSecrets(new Uint8Array(), recipients);
   const dumped = await dumpDatabase(owner.client, unfinished, progress);
