@@ -9,6 +9,22 @@ import { type OpenPage, pageRig } from './page-rig.js';
 
 const UUID = '0192e8f5-0000-7000-8000-0000000000b1';
 const VCON = utf8(`{"vcon": "0.3.0", "uuid": "${UUID}", "parties": [{"name": "مريم"}], "dialog": []}`);
+/** What the plugin records of an operation, beside the template. */
+const CAPTURED = {
+  vcon_form: 'unsigned',
+  vcon_history: `vcon://${UUID}`,
+  vcon_version: '0.4.0',
+  vcon_draft_version: 'core-02',
+  capture_method: 'receiver',
+  capture_sequence: '01795906637824-00000000',
+  conserver_chain: 'main',
+  conserver_link_name: 'evidence_redacted',
+  conserver_link_version: '0.3.0',
+  payload_jcs_sha256: '2063458562d6e6f05e3c04d5b687a547a30c1e95b2e7971f009b2ebdd49c64b2',
+  scitt_draft_version: '22',
+  timestamp_declared_source: 'created_at',
+  timestamp_observed: '2026-11-28T22:57:17.824Z',
+};
 const HOSTILE = `</script><script>alert(2)</script><img src=x onerror="alert(1)">\u202egpj.exe`;
 
 describe.skipIf(!chromiumPath)('the page of a bundle, opened from a disk', { timeout: 120_000 }, () => {
@@ -28,7 +44,12 @@ describe.skipIf(!chromiumPath)('the page of a bundle, opened from a disk', { tim
     const event = await post(`/archivist/v2/${asset}/events`, {
       operation: 'Record',
       behaviour: 'RecordEvidence',
-      event_attributes: template(`vcon://${UUID}`, { vcon_operation: 'vcon_redacted', payload, note: HOSTILE }),
+      event_attributes: template(`vcon://${UUID}`, {
+        ...CAPTURED,
+        vcon_operation: 'vcon_redacted',
+        payload,
+        note: HOSTILE,
+      }),
     });
     const evidence = () => running.owner.get(`/archivist/v2/${event}/evidence`);
     bundle = (await until(evidence, ({ status }) => status === 200, 60_000)).bytes;
@@ -127,6 +148,8 @@ describe.skipIf(!chromiumPath)('the page of a bundle, opened from a disk', { tim
       expect(text).toContain(`vcon-archivist verify --root ${fingerprint} index.html`);
       expect(await open.page.locator('.screen').isVisible()).toBe(false);
       const folder = process.env['TEST_SCREENSHOTS'];
-      if (folder) await open.page.pdf({ path: `${folder}/report.pdf`, format: 'A4' });
+      const report = await open.page.pdf({ ...(folder ? { path: `${folder}/report.pdf` } : {}), format: 'A4' });
+      // The answer, the operation, and what all operations share.
+      expect(report.toString('latin1').match(/\/Type \/Page\b/g)).toHaveLength(3);
     }));
 });
