@@ -87,7 +87,10 @@ async function restore(folder: string, options: RestoreOptions, terminal: Termin
   }
 }
 
-function reportLines({ copy, manifest, objects, published, halted, faults, open }: Restored): string[] {
+function reportLines(
+  { copy, manifest, objects, published, halted, faults, open }: Restored,
+  withoutKeys: boolean,
+): string[] {
   const { later } = published;
   const names = new Map(manifest.logs.map(({ log, name }) => [log, name]));
   return [
@@ -104,7 +107,7 @@ function reportLines({ copy, manifest, objects, published, halted, faults, open 
     ...firstLines(faults.map((fault) => `FAULT   ${fault}`)),
     faults.length === 0 ? 'The audit found no fault.' : `The audit found ${counted(faults.length, 'fault')}.`,
     open
-      ? 'The service can start.'
+      ? `The service can start${withoutKeys ? ' if KEYS_DIR has the keys of this deployment' : ''}.`
       : 'No service starts on the restored data. Restore an older copy, or give --despite-faults to start with these faults.',
   ];
 }
@@ -144,7 +147,9 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
     .action(async (folder: string, options: RestoreOptions) => {
       try {
         const restored = await restore(folder, options, terminal);
-        terminal.print(options.json ? jsonLines(documentOf(restored)) : reportLines(restored));
+        terminal.print(
+          options.json ? jsonLines(documentOf(restored)) : reportLines(restored, options.withoutKeys === true),
+        );
         terminal.exitCode = exitCode(restored);
       } catch (error) {
         terminal.complain(`error: ${failureReason(error)}`);

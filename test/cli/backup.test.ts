@@ -225,6 +225,23 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
     await writeFile(file, bytes);
   });
 
+  it('a lost object of a copy is named, and when it is back the same command goes on', async () => {
+    const place = await emptyPlace('lost');
+    const [log] = await readdir(join(backup, 'objects', 'key-manifests'));
+    const key = `key-manifests/${log}/0000000000000001`;
+    const object = join(backup, 'objects', key);
+    await rename(object, `${object}.aside`);
+    const args = ['restore', backup, '--identity', join(deployment.folder, 'identity.txt'), '--halt-logs'];
+    const lost = await cli(place, ...args);
+    expect([lost.code, lost.err.trim()]).toEqual([
+      1,
+      `error: the object ${key} of the copy is missing: take objects/${key} from another copy of the backup folder, then run the same command again`,
+    ]);
+    await rename(`${object}.aside`, object);
+    const restored = await cli(place, ...args);
+    expect([restored.err, restored.code]).toEqual(['', 3]);
+  });
+
   it.runIf(engine === 'embedded' && serverUrl)(
     'moves to a PostgreSQL server: a killed move goes on, the moved database is refused, and the logs continue',
     async () => {

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileObjectStore } from '../../platform/file-object-store.js';
 import { OBJECTS } from '../backup/copy-manifest.js';
@@ -41,7 +41,7 @@ async function restoreObject(
     if (await isSame(there, object)) return;
     throw new Error(`the object store has another ${object.key} than the copy`);
   }
-  await store.putStream(object.key, checked(createReadStream(path), object));
+  await store.putStream(object.key, checked(path, object));
 }
 
 async function isSame(content: AsyncIterable<Uint8Array>, object: CopiedObject): Promise<boolean> {
@@ -50,9 +50,18 @@ async function isSame(content: AsyncIterable<Uint8Array>, object: CopiedObject):
   return hashed.result().sha256 === object.sha256;
 }
 
-/** Fails at the end of content that has another hash, so that no object is created from it. */
-async function* checked(content: AsyncIterable<Uint8Array>, object: CopiedObject): AsyncGenerator<Uint8Array> {
+/** Fails if the file is missing, or at the end of content that has another hash, so that no object is created from it. */
+async function* checked(path: string, { key, sha256 }: CopiedObject): AsyncGenerator<Uint8Array> {
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? unusable(key, 'missing') : error;
+  });
   const hashed = hashing();
-  yield* hashed.through(content);
-  if (hashed.result().sha256 !== object.sha256) throw new Error(`the object ${object.key} of the copy is damaged`);
+  yield* hashed.through(file.createReadStream());
+  if (hashed.result().sha256 !== sha256) throw unusable(key, 'damaged');
+}
+
+function unusable(key: string, fault: 'missing' | 'damaged'): Error {
+  return new Error(
+    `the object ${key} of the copy is ${fault}: take objects/${key} from another copy of the backup folder, then run the same command again`,
+  );
 }
