@@ -121,7 +121,7 @@ describe('a wrong start ends with one line that says what to change:', { timeout
     await rm(keys, { recursive: true });
     await expectRefused(
       service({ DATA_DIR }),
-      /KEYS_DIR has no key manifest of this deployment: restore \S+\.cose from the backup/,
+      /KEYS_DIR has no key manifest of this deployment \(\S+\.cose\): set KEYS_DIR .*, or restore all files/,
     );
     await rm(DATA_DIR, { recursive: true });
   });

@@ -8,6 +8,7 @@ import type { Ids } from '../../platform/ids.js';
 import type { CertifyTenancyKey } from '../../platform/keys/create-keys.js';
 import type { KeyStore } from '../../platform/keys/key-store.js';
 import { listKeyManifests } from '../../platform/keys/manifest/key-manifest-store.js';
+import { manifestIsMissing } from '../../platform/keys/manifest/key-manifests.js';
 import type { ManifestFile } from '../../platform/keys/manifest/manifest-file.js';
 import { isManifestRole } from '../../platform/keys/manifest/manifest-rows.js';
 import { listSigningKeys, type SigningKeyRow } from '../../platform/keys/signing-key-store.js';
@@ -91,7 +92,7 @@ function listed(row: SigningKeyRow): ManifestKey {
 async function recovered(manifest: Uint8Array, { keys, file }: FirstManifestDeps): Promise<Uint8Array> {
   const { signer } = readKeyManifest(manifest);
   if (await openRootKey(keys, signer)) return manifest;
-  throw new Error(`KEYS_DIR has no key manifest of this deployment: restore ${file.path} from the backup of KEYS_DIR`);
+  throw manifestIsMissing(file.path);
 }
 
 /** Certifies the tenancy keys that an earlier version made. */

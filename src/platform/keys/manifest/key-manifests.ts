@@ -105,6 +105,13 @@ async function requireKept(objectStore: ObjectStore, { manifest }: TrustedKeyMan
   );
 }
 
+/** Tells the operator that `KEYS_DIR` is not the folder of this deployment. */
+export function manifestIsMissing(path: string): Error {
+  return new Error(
+    `KEYS_DIR has no key manifest of this deployment (${path}): set KEYS_DIR to this deployment’s folder, or restore all files of that folder from its backup`,
+  );
+}
+
 /**
  * Opens the newest manifest, starting from the one in `KEYS_DIR`.
  * @param first the deployment's first manifest if it was just created; otherwise it must be in `KEYS_DIR`
@@ -113,10 +120,7 @@ async function requireKept(objectStore: ObjectStore, { manifest }: TrustedKeyMan
  */
 export async function openKeyManifests(deps: ManifestDeps, first?: Uint8Array): Promise<KeyManifests> {
   const remembered = first ?? (await deps.file.read());
-  if (!remembered)
-    throw new Error(
-      `KEYS_DIR has no key manifest of this deployment: restore ${deps.file.path} from the backup of KEYS_DIR`,
-    );
+  if (!remembered) throw manifestIsMissing(deps.file.path);
   const start = await verifyKeptKeyManifest(remembered, deps.verifySignature).catch((error: unknown) => {
     if (error instanceof VerificationError) throw new Error(`${deps.file.path} cannot be used: ${error.message}`);
     throw error;
