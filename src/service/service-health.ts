@@ -5,9 +5,11 @@ import type { Backlog } from '../ledger/backlog.js';
 import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
 import type { Ledger } from '../ledger/round.js';
 import type { ClockWatch } from '../platform/clock-watch.js';
+import { refusedWhileFull } from '../platform/disk/disk-full.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import type { OutsideCalls, OutsideState } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
+import { DatabaseReadOnly } from '../platform/postgres/transient-errors.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { within } from '../platform/time-limit.js';
 import { type HaltedLogHealth, type LogHealth, logHealth } from './log-health.js';
@@ -89,8 +91,8 @@ function stopping(disk: DiskWatch): boolean {
 function diskState(disk: DiskWatch): string {
   const full = disk.states().filter((state) => state.full);
   if (full.length === 0) return 'ok';
-  const refused = full.some(({ use }) => use !== 'queue' && use !== 'spool') ? 'writes' : 'captures that need it';
-  return `FULL: ${full.map(({ use }) => use).join(', ')}; ${refused} are refused until there is room`;
+  const refused = full.map(({ use }) => refusedWhileFull(use));
+  return `FULL: ${full.map(({ use }) => use).join(', ')}; ${refused.includes('writes') ? 'writes' : refused[0]} are refused until there is room`;
 }
 
 function logState(logs: LogHealth | undefined): string {
@@ -133,8 +135,8 @@ async function probe(ask: () => Promise<unknown>): Promise<string> {
   try {
     await inTime(ask());
     return 'ok';
-  } catch {
-    return 'not reachable';
+  } catch (error) {
+    return error instanceof DatabaseReadOnly ? 'only reads' : 'not reachable';
   }
 }
 

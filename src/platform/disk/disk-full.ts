@@ -10,6 +10,11 @@ const STORED: Readonly<Record<DiskUse, string>> = {
   spool: 'the spool of captured operations',
   data: 'the data folder',
 };
+/** Returns what is refused while this disk is full: operations wait in the queue and the spool, and no request does. */
+export function refusedWhileFull(use: DiskUse): string {
+  return use === 'queue' || use === 'spool' ? 'captures that need it' : 'writes';
+}
+
 const RETRY_SECONDS = 10;
 const NO_SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 const SQL_DISK_FULL = '53100';

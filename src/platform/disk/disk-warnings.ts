@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.js';
-import type { DiskUse } from './disk-full.js';
+import { type DiskUse, refusedWhileFull } from './disk-full.js';
 import type { DiskState } from './disk-state.js';
 
 /** Only a write finds out whether a reported disk has room. The log calls it full until none has failed for so long. */
@@ -22,10 +22,14 @@ export function createDiskWarnings(parts: {
     const told = toldAt.get(use);
     if (!full && told !== undefined && now() - reportedUntilMs > UNREPORTED_MS) {
       toldAt.delete(use);
-      logger.warn({ disk: use, freeBytes }, 'there is room on the disk again: writes go on');
+      logger.warn({ disk: use, freeBytes }, 'there is room on the disk again');
     }
     if (!full || (told !== undefined && now() - told < LOG_MS)) return;
     toldAt.set(use, now());
-    logger.error({ disk: use, freeBytes, reserveBytes }, 'the disk is full: writes are refused until there is room');
+    const refused = refusedWhileFull(use);
+    logger.error(
+      { disk: use, freeBytes, reserveBytes },
+      `the disk is full: ${refused} are refused until there is room`,
+    );
   };
 }

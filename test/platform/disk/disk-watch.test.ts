@@ -73,8 +73,8 @@ describe('the watch of the disks', () => {
     full = false;
     for (nowMs of [62_000, 63_000]) await disk.look();
     const [told, over] = [
-      'the disk is full: writes are refused until there is room',
-      'there is room on the disk again: writes go on',
+      'the disk is full: captures that need it are refused until there is room',
+      'there is room on the disk again',
     ];
     expect(lines).toEqual([told, told, over]);
   });
@@ -91,7 +91,7 @@ describe('a disk that only writes can tell about', () => {
     const full = 'the disk is full: writes are refused until there is room';
     expect(lines).toEqual([full, full]);
     for (; nowMs < 120_000; nowMs += 1_000) await disk.look();
-    expect(lines.slice(2)).toEqual(['there is room on the disk again: writes go on']);
+    expect(lines.slice(2)).toEqual(['there is room on the disk again']);
   });
 });
 
