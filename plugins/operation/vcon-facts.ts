@@ -80,9 +80,9 @@ function predecessor(vcon: JsonValue, name: string): string | undefined {
 
 /** The inspection's result without the document itself. */
 function factsOf(payload: string, inspection: VconInspection): VconFacts {
-  const { form, uuid, updatedAt, createdAt, vconMember, innermostPayloadHash, document } = inspection;
+  const { form, uuid, updatedAt, createdAt, vconMember, innermostPayloadHash, document, content } = inspection;
   const vcon = document?.value ?? null;
-  const [amended, redacted] = [predecessor(vcon, 'amended'), predecessor(vcon, 'redacted')];
+  const [amended, redacted] = [predecessor(content ?? vcon, 'amended'), predecessor(content ?? vcon, 'redacted')];
   const consents = form === 'unsigned' && isJsonObject(vcon) ? consentsOf(vcon) : undefined;
   return {
     payload,

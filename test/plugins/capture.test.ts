@@ -360,6 +360,23 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     });
   });
 
+  it('knows what a signed vCon redacts from its payload: it has the same history, and leaves in place of the other', async () => {
+    const [original, redacted] = [randomUUID(), randomUUID()];
+    const payload = freshVcon({ uuid: redacted, redacted: { uuid: original } });
+    const header = { header: { uuid: redacted }, protected: '', signature: '' };
+    await see(freshVcon({ uuid: original }), 'vcon_created');
+    await see(
+      JSON.stringify({ payload: Buffer.from(payload).toString('base64url'), signatures: [header] }),
+      'redacted',
+    );
+    expect((await jobs())[1]!.attributes).toMatchObject({
+      vcon_form: 'signed',
+      vcon_redacts: `vcon://${original}`,
+      vcon_history: `vcon://${original}`,
+    });
+    expect(await memory.read('tap', original)).toHaveProperty('continued');
+  });
+
   it('names the first vCon of a history as soon as it is known, also of one that was captured before its predecessor', async () => {
     const [original, amended, redacted] = [randomUUID(), randomUUID(), randomUUID()];
     const redaction = freshVcon({ uuid: redacted, redacted: { uuid: amended, type: 'pii' } });

@@ -458,6 +458,10 @@ describe.skipIf(!pythonPath)('what the wheel tells of a document', () => {
     'a consent to as many purposes as are compared': stored(UUID, { attachments: [consent(1_000)] }),
     'a consent to more purposes than are compared': stored(UUID, { attachments: [consent(1_001)] }),
     'signed twice': nested(signed),
+    'signed, of a redaction': JSON.stringify({
+      ...JSON.parse(nested(stored(UUID, { redacted: { uuid: randomUUID() } }))),
+      amended: { uuid: randomUUID() },
+    }),
     'signed, not readable': JSON.stringify({ payload: '!', signatures: [{ header: { uuid: UUID } }] }),
     'signed, empty': JSON.stringify({ payload: '', signatures: [1, { header: 1 }] }),
     'signed, not JSON': nested('{"uuid":NaN}'),

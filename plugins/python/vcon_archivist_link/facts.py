@@ -119,6 +119,10 @@ def _predecessor(document, name):
     return _uuid(reference.get("uuid")) if isinstance(reference, dict) else None
 
 
+def _predecessors(document):
+    return {name: _predecessor(document, name) for name in ("amended", "redacted")}
+
+
 def _times(document):
     return {
         "created_at": _time(document.get("created_at")),
@@ -156,7 +160,8 @@ def _signed(document, skimmed):
         return {"form": "malformed", "uuid": named}
     content, inside = unwrapped
     uuid = named or (_uuid(inside.get("uuid")) if inside else None)
-    return {"form": "signed", "uuid": uuid, "innermost": _sha256(content), **(_times(inside) if inside else {})}
+    told = {**_times(inside), **_predecessors(inside)} if inside is not None else {}
+    return {"form": "signed", "uuid": uuid, "innermost": _sha256(content), **told}
 
 
 def _encrypted(document):
@@ -216,8 +221,7 @@ def facts_of(document, size):
         facts = _encrypted(document)
     else:
         facts = _unsigned(document)
-    facts["amended"] = _predecessor(document, "amended")
-    facts["redacted"] = _predecessor(document, "redacted")
+    facts = {**_predecessors(document), **facts}
     attachments = document.get("attachments")
     # A signed or an encrypted vCon shows no consents, which does not mean that there are none.
     if facts["form"] == "unsigned" and not (skimmed and len(json.dumps(attachments)) > READABLE_ATTACHMENTS_BYTES):

@@ -31,6 +31,8 @@ export interface VconInspection {
   readonly problem?: string;
   /** The document itself, when it is JSON. */
   readonly document?: JsonDocument;
+  /** Of a signed vCon: its innermost payload, when that is readable JSON. */
+  readonly content?: JsonObject;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -125,7 +127,7 @@ function signed(jws: JsonObject, hash: Sha256): VconInspection {
   return {
     form: 'signed',
     innermostPayloadHash: toHex(hash(unwrapped.payload)),
-    ...present({ uuid: named ?? inside, uuidInside, problem }),
+    ...present({ uuid: named ?? inside, uuidInside, problem, content: unwrapped.vcon }),
     ...(unwrapped.vcon ? times(unwrapped.vcon) : {}),
   };
 }

@@ -6,8 +6,8 @@ import { inspectVcon, type VconInspection } from '../../../src/core/vcon/vcon-fo
 
 const SAMPLES = new URL('../../../../shared/vectors/vcons/', import.meta.url);
 
-function inspect(bytes: Uint8Array): Omit<VconInspection, 'document'> {
-  const { document: _, ...rest } = inspectVcon(bytes);
+function inspect(bytes: Uint8Array): Omit<VconInspection, 'document' | 'content'> {
+  const { document: _, content: __, ...rest } = inspectVcon(bytes);
   return rest;
 }
 const own = (name: string) => new Uint8Array(readFileSync(new URL(`../../../fixtures/vcon/${name}`, import.meta.url)));
