@@ -31,8 +31,9 @@ export interface HeldOperation {
   withdraw(): Promise<boolean>;
 }
 
+/** A retry may have the same delay, if the service asks for it. */
 function isHeld(job: Job | undefined): boolean {
-  return job !== undefined && job.delay === HELD_MS && job.finishedOn === undefined;
+  return job !== undefined && job.delay === HELD_MS && job.attemptsMade === 0 && job.finishedOn === undefined;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Job, Queue } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answerWithin } from '../../plugins/capture/answer-window.js';
 import { type CaptureOperation, createCapture } from '../../plugins/capture/capture-operation.js';
+import { HELD_MS } from '../../plugins/capture/held-operation.js';
 import { openSpool } from '../../plugins/capture/spool.js';
 import { spoolState } from '../../plugins/capture/spool-folder.js';
 import { recordEnding } from '../../plugins/endings/record-ending.js';
@@ -702,6 +703,19 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     const failing = { confirmDurable: () => Promise.reject(new Error('no disk')) };
     await expect(receive(failing, vcon)).rejects.toThrow('no disk');
     expect(await operations()).toEqual(['vcon_created']);
+  });
+
+  it('leaves an accepted operation in the queue whose retry waits as long as one that is held', async () => {
+    const vcon = freshVcon();
+    await receive({}, vcon);
+    const away = () => Promise.reject(new Error('retry after 300 s'));
+    const worker = open.backend.worker(OPERATION_QUEUE, away, { settings: { backoffStrategy: () => HELD_MS } });
+    const queue = open.backend.queue(OPERATION_QUEUE);
+    await eventually(async () => (await queue.getJobCountByTypes('delayed')) === 1);
+    await worker.close();
+    const failing = { confirmDurable: () => Promise.reject(new Error('no disk')) };
+    await expect(receive(failing, vcon)).rejects.toThrow('no disk');
+    expect(await queue.getJobCountByTypes('delayed', 'waiting')).toBe(1);
   });
 
   const created = async () => ({
