@@ -12,8 +12,10 @@ import { systemClock } from '../../../src/platform/clock.js';
 import { createIds } from '../../../src/platform/ids.js';
 import { nodeSha256 } from '../../../src/platform/node-sha256.js';
 import { template } from '../../api/test-service.js';
+import { drawFrom } from '../../core/verify/mutants.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
+const UNKNOWN = randomUUID();
 const FOREVER_MS = 600_000;
 const NAMES = { issuer: 'i', subject: 's', displayName: 'n', email: '', roles: [], claims: {} };
 
@@ -236,6 +238,51 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     )) as [{ count: number }];
     expect(count).toBe(4);
     expect((await writers[0]!.writer.acceptTogether(keys)).map(idOf)).toEqual([...left!, right![2]]);
+  });
+
+  it('answer like those that ask first, whichever keys, bodies and statements are repeated', async () => {
+    const one = drawFrom(1);
+    const tenancies = [randomUUID(), randomUUID()] as const;
+    const writers = tenancies.map((tenancy, place) => {
+      // A batch that counts what it takes asks first.
+      const quotas = place === 0 ? {} : { events: 1_000_000, asset_free_events: 1_000_000 };
+      return writing(1, { tenancies: [tenancy], quotas }).writer;
+    });
+    /** What one client sends, the same for both tenancies: keys and statements of this batch and of the last one. */
+    function drawn(batch: number): (tenantId: string) => Submission {
+      const [kind, key, body] = [one(10), `${3 * batch + one(5)}`, one(2)];
+      const hash = nodeSha256(utf8(key));
+      if (kind < 3) return (tenantId) => register(tenantId, { ...statement(key), hash }, body === 0);
+      if (kind === 3) return () => submission(UNKNOWN);
+      // Text that the database cannot store.
+      const attributes = kind === 4 ? { text: '\u0000' } : {};
+      const bodyHash = new Uint8Array(32).fill(body);
+      return (tenantId) =>
+        ({ ...submission(tenantId), attributes, idempotency: { tenantId, scope: hash, bodyHash } }) as Submission;
+    }
+    /** Ids by their first appearance. */
+    const seen = tenancies.map(() => new Map<string, number>());
+    const told = (outcome: Settled, place: number) => {
+      const result = refusedOrIn(outcome);
+      if (typeof result === 'string') return result;
+      const { kind, code, id, event, entry } = result as {
+        [name in 'kind' | 'code' | 'id']?: string;
+      } & { event?: { eventId: string }; entry?: { eventId: string; repeated?: true } };
+      const made = id ?? event?.eventId ?? entry?.eventId;
+      const ids = seen[place]!;
+      if (made !== undefined && !ids.has(made)) ids.set(made, ids.size);
+      return [kind ?? code, made && ids.get(made), entry?.repeated];
+    };
+    for (let batch = 0; batch < 80; batch += 1) {
+      const sent = Array.from({ length: 1 + one(4) }, () => drawn(batch));
+      const [guessed, asked] = await Promise.all(
+        writers.map(async (writer, place) => {
+          const outcomes = await writer.acceptTogether(sent.map((each) => each(tenancies[place]!)));
+          return outcomes.map((outcome) => told(outcome, place));
+        }),
+      );
+      expect(guessed, `batch ${batch}`).toEqual(asked);
+    }
   });
 
   it('ask first after a key that was reused for another body, as after any repeat', async () => {
