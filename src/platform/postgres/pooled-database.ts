@@ -179,6 +179,8 @@ async function attempt<T>({ pool, disk, names }: Place, { begin, onlyReads, work
     const tx = transactionOn(sender, () => ended);
     const opened = tx.execute(full || onlyReads ? 'BEGIN READ ONLY' : 'BEGIN');
     const begun = Promise.all([opened, tx.execute(begin.text, begin.values)]);
+    // Read below, unless the work throws before it returns a promise.
+    begun.catch(() => undefined);
     const [, worked] = await Promise.allSettled([begun, work(tx, () => void end().catch(() => undefined))]);
     await begun;
     if (worked.status === 'rejected') throw worked.reason;

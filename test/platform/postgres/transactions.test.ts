@@ -357,13 +357,41 @@ describe.each(engines())('a transaction on %s', (engine) => {
 });
 
 describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a transaction on %s', (engine) => {
-  it('that only reads is run again when its connection breaks, also with its end sent', async () => {
-    const { environment, close } = await engine.open();
+  /** A database behind a proxy. */
+  async function proxied() {
+    const { environment, asOwner, close } = await engine.open();
     const url = new URL(environment.DATABASE_URL!);
     const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
     url.hostname = '127.0.0.1';
     url.port = String(proxy.port);
     const database = await openPostgresql(url.href, silent);
+    const end = async () => {
+      await database.close();
+      await proxy.close();
+      await close();
+    };
+    return { database, proxy, asOwner, end };
+  }
+
+  it('leaves no rejection unhandled when its work throws at once and its connection is lost', async () => {
+    const { database, proxy, end } = await proxied();
+    await database.inTransaction('system', (tx) => tx.query('SELECT 1'));
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    proxy.become('cut');
+    const work = database.inTransaction('system', () => {
+      throw new RangeError('before it returned a promise');
+    });
+    await expect(work).rejects.toThrow(RangeError);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+    await end();
+  });
+
+  it('that only reads is run again when its connection breaks, also with its end sent', async () => {
+    const { database, proxy, end } = await proxied();
     let runs = 0;
     const read = await database.readAtOnce('system reading', (tx) => {
       runs += 1;
@@ -375,9 +403,7 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a tra
       return tx.query('SELECT 1 AS one, pg_sleep($1)', [runs === 1 ? 30 : 0]);
     });
     expect([read, runs]).toMatchObject([[{ one: 1 }], 2]);
-    await database.close();
-    await proxy.close();
-    await close();
+    await end();
   });
 
   it('is run again on a new connection when the server ends the old one', async () => {
@@ -430,12 +456,7 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a tra
   });
 
   it('is not run again when a pooler has lost the server with the commit sent: it may have been committed', async () => {
-    const { environment, asOwner, close } = await engine.open();
-    const url = new URL(environment.DATABASE_URL!);
-    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-    url.hostname = '127.0.0.1';
-    url.port = String(proxy.port);
-    const database = await openPostgresql(url.href, silent);
+    const { database, proxy, asOwner, end } = await proxied();
     let runs = 0;
     const insert = { text: NEW_TENANCY.replace('$1', 'gen_random_uuid()'), values: [] };
     const work = database.commitTogether('system', [insert], async () => {
@@ -446,9 +467,7 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a tra
     await expect(work).rejects.toMatchObject({ code: '08P01' });
     expect(runs).toBe(1);
     expect(await asOwner('SELECT FROM archivist.tenancy')).toHaveLength(1);
-    await database.close();
-    await proxy.close();
-    await close();
+    await end();
   });
 
   it('is not run again when its connection breaks after the commit was sent: it may have been committed', async () => {
