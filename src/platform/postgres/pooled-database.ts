@@ -179,8 +179,6 @@ async function attempt<T>({ pool, disk, names }: Place, { begin, onlyReads, work
     const tx = transactionOn(sender, () => ended);
     const opened = tx.execute(full || onlyReads ? 'BEGIN READ ONLY' : 'BEGIN');
     const begun = Promise.all([opened, tx.execute(begin.text, begin.values)]);
-    // Read below, unless the work throws before it returns a promise.
-    begun.catch(() => undefined);
     const [, worked] = await Promise.allSettled([begun, work(tx, () => void end().catch(() => undefined))]);
     await begun;
     if (worked.status === 'rejected') throw worked.reason;
@@ -246,7 +244,12 @@ function decided<T>(work: (tx: Tx) => Promise<Decided<T>>): Asked<T>['work'] {
 }
 
 async function inTransaction<T>(place: Place, scope: Scope, work: Asked<T>['work']): Promise<T> {
-  const asked = { begin: setScope(scope, place.engine), onlyReads: isReading(scope), work };
+  const asked: Asked<T> = {
+    begin: setScope(scope, place.engine),
+    onlyReads: isReading(scope),
+    // Work that throws at once rejects: its first statements are read also then.
+    work: async (tx, commit) => work(tx, commit),
+  };
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await attempt(place, asked);
