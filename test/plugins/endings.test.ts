@@ -393,7 +393,7 @@ describe.skipIf(!redisUrl || !pythonPath || !hasRedisPy)('the wheel that looks f
       crm: { module: 'storage.webhook' },
       hangs: rows({ hangs: true }),
     };
-    const steps: Step[] = [{ within: 2 }, { ask: uuid, not_asked: ['crm'] }, { ask: uuid, not_asked: ['crm'] }];
+    const steps: Step[] = [{ within: 5 }, { ask: uuid, not_asked: ['crm'] }, { ask: uuid, not_asked: ['crm'] }];
     const { results } = drive(steps, storages);
     const answers = {
       down: 'failed',
@@ -408,7 +408,8 @@ describe.skipIf(!redisUrl || !pythonPath || !hasRedisPy)('the wheel that looks f
     };
     expect(results[1]!.answer).toEqual(answers);
     expect(results[2]!.answer).toEqual(answers);
-    expect(results[2]!.ms).toBeLessThan(1_500);
+    // The one that hangs is not waited for again.
+    expect(results[2]!.ms).toBeLessThan(4_500);
   });
 
   it('names what a deletion left behind, after it has looked again, and a completed deletion after that', async () => {

@@ -7,6 +7,8 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 const NOTICED_WITHIN_MS = 30_000;
 /** What a load balancer usually waits for a probe. */
 const PROBED_WITHIN_MS = 1_000;
+/** A probe that waits for Redis always takes longer; one that does not only now and then, on a busy machine. */
+const PROBES = 3;
 
 describe.skipIf(!redisUrl)('a service whose Redis is away', () => {
   let proxy: TcpProxy;
@@ -31,9 +33,13 @@ describe.skipIf(!redisUrl)('a service whose Redis is away', () => {
       proxy.become(way);
       const away = await becomes(/^Redis: fails since .*; captures, webhooks, witnesses and scheduled jobs wait$/);
       expect([away.status, away.json['ready']]).toEqual([200, true]);
-      const asked = performance.now();
-      await ready();
-      expect(performance.now() - asked).toBeLessThan(PROBED_WITHIN_MS);
+      const took: number[] = [];
+      for (let times = 0; times < PROBES; times += 1) {
+        const asked = performance.now();
+        await ready();
+        took.push(performance.now() - asked);
+      }
+      expect(Math.min(...took)).toBeLessThan(PROBED_WITHIN_MS);
       const { owner } = running;
       const created = await owner.post('/archivist/v2/assets', { attributes: {} });
       const confirmed = () => owner.get(`/archivist/v2/${created.json['identity']}`);
