@@ -59,7 +59,7 @@ async function keepsWhatItShowed({ asset, note }: Share): Promise<void> {
     'TRACKED',
     before['at_time'],
   ]);
-  expect(Date.parse(String(json['at_time']))).toBeLessThan(Date.now());
+  expect(Date.parse(String(json['at_time']))).toBeLessThanOrEqual(Date.now());
   expect((await read(partner, `${asset}?at_time=${new Date().toISOString()}`)).json['attributes']).toEqual({
     state: 'agreed',
   });
