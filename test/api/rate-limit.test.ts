@@ -85,29 +85,38 @@ describe('a bulk request counts as its events', () => {
   const bulk = (client: Client, events: number) =>
     client.post('/archivist/v1/events:bulk', { events: Array.from({ length: events }, () => ({ attributes: {} })) });
 
+  /** Asks for a new tenancy, and for another one where a busy machine took longer than this. */
+  async function askWithin<T>(milliseconds: number, ask: (client: Client) => Promise<T>): Promise<T> {
+    for (;;) {
+      const client = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+      const begun = performance.now();
+      const answers = await ask(client);
+      if (performance.now() - begun < milliseconds) return answers;
+    }
+  }
+
   it('so that two of them may exceed a second together', async () => {
-    await pause(1100);
-    const answers = await Promise.all([bulk(owner, LIMIT - 1), bulk(owner, LIMIT - 1)]);
+    const answers = await askWithin(1_000, (client) => Promise.all([bulk(client, LIMIT - 1), bulk(client, LIMIT - 1)]));
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 429]);
   });
 
   it('or as its statements', async () => {
-    await pause(1100);
-    const register = () =>
-      sendCose(running.url, owner, '/entries:bulk', encode(Array(LIMIT - 1).fill(new Uint8Array([1]))), {
+    const register = (client: Client) =>
+      sendCose(running.url, client, '/entries:bulk', encode(Array(LIMIT - 1).fill(new Uint8Array([1]))), {
         'content-type': 'application/cbor',
       });
-    const answers = await Promise.all([register(), register()]);
+    const answers = await askWithin(1_000, (client) => Promise.all([register(client), register(client)]));
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 429]);
   });
 
   it('and one that is larger than a second keeps those that follow', async () => {
-    await pause(1100);
-    expect((await bulk(owner, 3 * LIMIT)).status).toBe(200);
-    const refused = await list(owner);
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get('archivist-rate-limit-reset'))).toBeGreaterThan(1);
-    expect(Number(refused.headers.get('archivist-rate-limit-reset'))).toBeLessThanOrEqual(3);
+    const [large, refused] = await askWithin(2_000, async (client) => [
+      await bulk(client, 3 * LIMIT),
+      await list(client),
+    ]);
+    expect([large!.status, refused!.status]).toEqual([200, 429]);
+    expect(Number(refused!.headers.get('archivist-rate-limit-reset'))).toBeGreaterThan(1);
+    expect(Number(refused!.headers.get('archivist-rate-limit-reset'))).toBeLessThanOrEqual(3);
   });
 
   it('and is not kept out by other requests that leave less of the second than it needs', async () => {
