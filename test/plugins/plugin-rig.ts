@@ -114,6 +114,9 @@ export function freshVcon(members: Record<string, unknown> = {}): string {
   return JSON.stringify({ ...base, analysis: [], attachments: [], ...members });
 }
 
+/** A vCon of 20 MB on a machine with little time for it. */
+const KEPT_WITHIN_MS = 150_000;
+
 /**
  * Reports an operation until it is kept: on a slow machine the plugin refuses what it cannot keep within two seconds, and
  * to report it again makes nothing twice.
@@ -128,7 +131,7 @@ export async function report(
     const answer = await fetch(target, { method: 'POST', body: body as string, headers }).catch(() => undefined);
     captured = answer?.status === 202 ? ((await answer.json()) as Captured) : undefined;
     return captured !== undefined;
-  });
+  }, KEPT_WITHIN_MS);
   return captured!;
 }
 
