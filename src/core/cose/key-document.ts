@@ -27,8 +27,8 @@ function methodKey(method: unknown): unknown {
  * The methods whose keys sign statements (W3C DID Core 5.3.2): those that `assertionMethod` names or contains, because a
  * key that its controller lists only for key agreement or sign-in makes none. All methods where that member is absent.
  */
-function statementMethods({ id, verificationMethod = [], assertionMethod }: Json): unknown[] {
-  const methods = verificationMethod as unknown[];
+function statementMethods({ id, verificationMethod, assertionMethod }: Json): unknown[] {
+  const methods = (verificationMethod ?? []) as unknown[];
   if (!Array.isArray(assertionMethod)) return methods;
   const full = (name: unknown) => String(name).replace(/^#/, `${String(id)}#`);
   const named = assertionMethod.map(full);

@@ -56,7 +56,8 @@ describe('published keys', () => {
     expect(kids({})).toEqual(['k1', 'k2']);
     expect(kids({ assertionMethod: ['#k1'], keyAgreement: ['#k2'] })).toEqual(['k1']);
     expect(kids({ assertionMethod: ['did:web:a.example#k2'] })).toEqual(['k2']);
-    expect(kids({ assertionMethod: [{ ...method, id: '#k3' }], verificationMethod: undefined })).toEqual(['k3']);
+    for (const verificationMethod of [undefined, null])
+      expect(kids({ assertionMethod: [{ ...method, id: '#k3' }], verificationMethod })).toEqual(['k3']);
     for (const assertionMethod of [[], ['did:web:b.example#k1']]) expect(() => kids({ assertionMethod })).toThrow();
   });
 
