@@ -208,7 +208,7 @@ def _usable(read, members):
 
 def _statement_methods(document):
     """The methods that a DID document lists for statements; all of them if it has no such list."""
-    methods, listed = document.get("verificationMethod", []), document.get("assertionMethod")
+    methods, listed = document.get("verificationMethod") or [], document.get("assertionMethod")
     if not isinstance(listed, list):
         return methods
     names = {document["id"] + name if name[0] == "#" else name for name in listed if isinstance(name, str)}
