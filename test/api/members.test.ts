@@ -355,6 +355,8 @@ describe('a member of two tenancies', () => {
     await rig.running.asOwner(`UPDATE archivist.tenancy SET disabled_at = now() WHERE tenant_id = '${disabled}'`);
     expect(await madeIn({})).toBe(tenant(here));
     await rig.running.asOwner('UPDATE archivist.tenancy SET disabled_at = NULL');
+    // The service can have seen it disabled, and looks again within a second.
+    await expect.poll(() => madeIn({ 'archivist-tenancy': there }), { timeout: 10_000 }).toBe(tenant(there));
     expect(await madeIn({})).toBe(401);
     await act(rig.owner, identity, 'deactivate');
     expect([await madeIn({}), await madeIn(saysHere)]).toEqual([tenant(there), 401]);

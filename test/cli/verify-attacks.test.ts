@@ -128,7 +128,7 @@ describe('an evidence bundle is not opened', async () => {
     ],
   ])('with %s', async (_, files, saysFiles) => {
     const { err, exitCode } = await bundle(files, saysFiles);
-    expect([exitCode, err]).toEqual([2, expect.stringMatching(/^error: the evidence bundle/)]);
+    expect([exitCode, err]).toEqual([2, expect.stringMatching(/^error: \S+: the evidence bundle/)]);
   });
 });
 
