@@ -14,7 +14,7 @@ export interface Looker {
   readonly notAsked: readonly string[];
   /** Checks that were given up without a final answer. */
   readonly unanswered: number;
-  /** When the last of them was, in Unix milliseconds; undefined if a wheel before this field gave it up, or there is none. */
+  /** The time of the last of them, in Unix milliseconds; undefined if there is none, or if an older wheel gave it up. */
   readonly unansweredMs: number | undefined;
   /** Checks that wait until they are due, or for a wheel. */
   readonly waiting: number;

@@ -71,8 +71,8 @@ function lastCaptureOf(events: readonly EventAttributes[]): LastCapture {
 }
 
 /**
- * Whether the last capture is later than the finding, by the clock of the conserver's Redis: the vCon is back, and its hash
- * then is not known any more. The wheel finds no end sooner than ten seconds after the vCon was in that Redis.
+ * Whether the last capture is later than the finding, by the clock of the conserver's Redis: the vCon is back, and the hash
+ * that it ended with is not known any more. The wheel finds no end sooner than ten seconds after the vCon was in that Redis.
  */
 function isBack({ shared_ms: capturedMs }: LastCapture, { atMs, timeUnknown }: Observation): boolean {
   return !timeUnknown && Number(capturedMs || 0) > atMs + MOST_OFFSET_MS;

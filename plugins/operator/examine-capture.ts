@@ -18,7 +18,7 @@ const TIMEOUT_MS = 5_000;
 const BACKLOG = 1_000;
 const DAY_MS = 86_400_000;
 
-/** Whether what happened then may happen again: nothing tells when its cause was removed. */
+/** Whether it may happen again, because its cause may still be there: it happened within a day, or nobody knows when. */
 function isRecent(atMs: number, nowMs: number): boolean {
   return !(atMs < nowMs - DAY_MS);
 }

@@ -81,10 +81,10 @@ function coordinate(value: unknown, width: number): string {
 }
 
 /**
- * Refuses a key whose list of operations leaves signatures out: an agreed-on or an encryption key can have the same
+ * Refuses a key whose list of operations leaves signatures out: a key for key agreement or encryption can have the same
  * form (RFC 7517 section 4.3, RFC 9052 section 7.1).
- * @param operations those that the key lists; absent, it is for all
- * @param verify the operation by its number; its name is always known
+ * @param operations those that the key lists; a key without a list is for all
+ * @param verify the number of the operation, which may be listed in place of its name
  * @throws {VerificationError} `unsupported`
  */
 export function requireVerifies(operations: unknown = ['verify'], verify: unknown = 'verify'): void {

@@ -10,15 +10,15 @@ const STORED: Readonly<Record<DiskUse, string>> = {
   spool: 'the spool of captured operations',
   data: 'the data folder',
 };
-/** Returns what is refused while this disk is full: operations wait in the queue and the spool, and no request does. */
-export function refusedWhileFull(use: DiskUse): string {
-  return use === 'queue' || use === 'spool' ? 'captures that need it' : 'writes';
-}
-
 const RETRY_SECONDS = 10;
 const NO_SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 const SQL_DISK_FULL = '53100';
 const SQL_IO_ERROR = '58030';
+
+/** Returns what is refused while this disk is full: operations wait in the queue and the spool, and no request does. */
+export function refusedWhileFull(use: DiskUse): string {
+  return use === 'queue' || use === 'spool' ? 'captures that need it' : 'writes';
+}
 
 /** Nothing can be stored because a disk is full. Answered with 507; what was acknowledged before is kept. */
 export class DiskFull extends ApiError {

@@ -8,7 +8,7 @@ import type { LookupFunction } from 'node:net';
  * host. The look-ups here are for names that Owners enter.
  */
 
-/** The resolver gives up after four seconds with these, which is before a fetch does. */
+/** With one name server that does not answer, the resolver gives up after four seconds; a fetch does after five. */
 const ANSWER_MS = 1_000;
 const QUESTIONS = 2;
 
