@@ -138,7 +138,10 @@ function refusedWrite(error: unknown, disk: DatabaseDisk | undefined, readOnly: 
 interface Asked<T> {
   readonly begin: SqlStatement;
   readonly onlyReads: boolean;
-  /** @param commit sends the commit; without it, the commit follows when the work has resolved */
+  /**
+   * Rejects, and never throws at once: the first statements are sent, and their answers are waited for also then.
+   * @param commit sends the commit; without it, the commit follows when the work has resolved
+   */
   readonly work: (tx: Tx, commit: () => void) => Promise<T>;
 }
 
@@ -227,7 +230,7 @@ function together(statements: Iterable<SqlStatement>, beforeCommit?: () => Promi
 /** Reads whose statements all go out with the end of the transaction. */
 async function readAtOnce<T>(place: Place, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (!isReading(scope)) throw new TypeError('a scope that may write');
-  return inTransaction(place, scope, (tx, commit) => {
+  return inTransaction(place, scope, async (tx, commit) => {
     const result = work(tx);
     commit();
     return result;
@@ -244,12 +247,7 @@ function decided<T>(work: (tx: Tx) => Promise<Decided<T>>): Asked<T>['work'] {
 }
 
 async function inTransaction<T>(place: Place, scope: Scope, work: Asked<T>['work']): Promise<T> {
-  const asked: Asked<T> = {
-    begin: setScope(scope, place.engine),
-    onlyReads: isReading(scope),
-    // Work that throws at once rejects: its first statements are read also then.
-    work: async (tx, commit) => work(tx, commit),
-  };
+  const asked = { begin: setScope(scope, place.engine), onlyReads: isReading(scope), work };
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await attempt(place, asked);
@@ -286,7 +284,7 @@ export function pooledDatabase(parts: {
     connections,
     queuePool,
     ...(copyFiles ? { copyFiles } : {}),
-    inTransaction: (scope, work) => inTransaction(place, scope, (tx) => work(tx)),
+    inTransaction: (scope, work) => inTransaction(place, scope, async (tx) => work(tx)),
     readAtOnce: (scope, work) => readAtOnce(place, scope, work),
     commitTogether: (scope, statements, beforeCommit) =>
       inTransaction(place, scope, together(statements, beforeCommit)),
