@@ -44,8 +44,8 @@ export function createLookupInTurn(waitMs: number, system: SystemLookup = lookup
       () =>
         new Promise((done) => {
           if (performance.now() - asked > waitMs) {
-            found(new Error('the look-up of the host waited too long'), '', 0);
-            return done();
+            done();
+            return found(new Error('the look-up of the host waited too long'), '', 0);
           }
           system(hostname, options, (...answer) => {
             done();
