@@ -61,9 +61,9 @@ export const TEXTS = {
     incomplete: 'Nothing false was found, but a piece could not be proven. Do not rely on it.',
   } satisfies Record<Outcome, string>,
   unvouchedSummary:
-    'The files fit together, but so do forged ones: so far you trust their own word. Enter the root fingerprint that you have from elsewhere. Only then do you know whose evidence this is.',
+    'The files fit together, but so do forged ones. Enter the root fingerprint that you have from elsewhere: only then do you know whose evidence this is.',
   unpinned:
-    'You named no issuer, so a record of any organisation of this operator passes. The facts below say whose it is: compare that with whom you expect.',
+    'You named no issuer, so a record of any organisation of this operator passes. The facts below say whose it is.',
   claimedFingerprint: 'The evidence says that its root fingerprint is:',
   keysFrom: {
     pinned_root: (manifest: string) => `Checked with ${manifest}, which the root key of your fingerprint signed.`,
@@ -74,7 +74,7 @@ export const TEXTS = {
   keysPiece: 'the key list',
   keysUnvouched: 'no fingerprint was given, so nothing shows that the operator’s root key signed it',
   noKeys:
-    'These files do not say which keys the operator uses. Add the operator’s key list: the file keys/key-manifest.cbor of any evidence bundle, or <service>/verifiabledata/keys/manifest. It needs no trusted channel, because the root fingerprint checks it.',
+    'These files do not say which keys the operator uses. Add the operator’s key list: the file keys/key-manifest.cbor of any evidence bundle, or <service>/verifiabledata/keys/manifest. It needs no trusted channel: the root fingerprint checks it.',
   contradictions: 'What contradicts',
   unproven: 'Not proven',
   documents: 'The conversation file',
@@ -104,7 +104,7 @@ export const TEXTS = {
     repeat: 'How to repeat it',
     repeatSteps: (command: string) => [
       `Our own tool, offline: ${command}`,
-      'Any COSE library checks the signed statement with the issuer’s key, and any RFC 9942 verifier the receipt in the statement log. The file README.txt in the bundle has every formula.',
+      'Any COSE library checks the signed statement with the issuer’s key, and any RFC 9942 verifier the receipt in the statement log. README.txt in the bundle has every formula.',
       'Get the root fingerprint, and the keys of witnesses, from somewhere other than this evidence.',
     ],
     rest: 'Logs, documents and other files',

@@ -75,14 +75,13 @@ describe('verify by the fingerprint of the root key', () => {
     expect((await byRoot(vcon, statement)).err).toContain('no key manifest: give one with --manifest');
   });
 
-  it('says which zip or folder contains no evidence before it asks for a key manifest, unless a statement names it', async () => {
+  it('says which zip or folder contains no evidence before it asks for keys, unless a statement names it', async () => {
     const letter = zipSync({ 'word/document.xml': utf8('<w/>') });
     const zip = file('letter.docx', letter);
     const folder = dirname(file('letters/letter.txt', 'Dear auditor'));
-    for (const given of [zip, folder]) {
-      const { err, exitCode } = await byRoot(vcon, given);
-      expect([err, exitCode]).toEqual([expect.stringMatching(`^error: ${given} contains no evidence: neither `), 2]);
-    }
+    for (const given of [zip, folder])
+      for (const { err, exitCode } of [await byRoot(vcon, given), await commandLine(['verify', vcon, given])])
+        expect([err, exitCode]).toEqual([expect.stringMatching(`^error: ${given} contains no evidence: neither `), 2]);
     const aboutIt = file('letter.cose', await sampleStatement(sampleAttributes(letter)));
     expect((await byRoot(aboutIt, zip)).err).toContain('no key manifest: give one with --manifest');
   });

@@ -238,10 +238,13 @@ async function logFindings(
   if (of('folder', 'massif', 'seal').length === 0) return [];
   const open = [...events, ...carried.flatMap(({ loose }) => loose ?? [])];
   const { verifySignature, tenancyLog: log } = trust;
+  // Before keys are asked for, which would not help a folder without evidence.
+  const replicas = await Promise.all(
+    of('folder').map(async ({ path, folder }) => ({ path, ...(await folder!.replica()) })),
+  );
   const keys = { logKeys: await trust.logKeys(), log, verifySignature };
   const found: Partial<Findings>[] = [];
-  for (const { path, folder } of of('folder')) {
-    const { logs, others } = await folder!.replica();
+  for (const { path, logs, others } of replicas) {
     for (const each of logs) found.push(await checkReplica(each, open, keys, progress));
     found.push(...besideLogs(path, others));
   }
