@@ -6,6 +6,8 @@ import type { Processor, QueueWorker } from './queue-backend.js';
 
 const REST_MS = 1_000;
 const LOOK_EVERY_MS = 100;
+/** Five seconds to store the results of the last jobs and to end the connections, in a stop that may take 25. */
+const LOOKS_WITHOUT_JOBS = 50;
 
 /** After an error of the store, a worker asks again at once, for ever: without a rest it would use up a core. */
 function restAfterError(worker: Worker): void {
@@ -19,14 +21,22 @@ function restAfterError(worker: Worker): void {
   );
 }
 
-/** BullMQ ends when it has stored the result of each job, so never while the store is away: then nobody waits for it. */
-async function closeOrLose(worker: Worker, isReady: () => boolean): Promise<void> {
+/**
+ * BullMQ ends when it has stored the result of each job, so never while the store is away: then nobody waits for it. Nor
+ * does it end if the connection that waits for jobs was just about to connect again: ioredis does not say then that it has
+ * ended. What was not stored is done again, by another process or after the next start.
+ */
+async function closeOrLose(worker: Worker, isReady: () => boolean, jobs: () => number): Promise<void> {
   if (!isReady()) return worker.close(true);
   let closed = false;
   const closing = worker.close().finally(() => {
     closed = true;
   });
-  while (!closed && isReady()) await Promise.race([closing, wait(LOOK_EVERY_MS)]);
+  let looks = 0;
+  while (!closed && isReady() && looks < LOOKS_WITHOUT_JOBS) {
+    await Promise.race([closing, wait(LOOK_EVERY_MS)]);
+    looks = jobs() === 0 ? looks + 1 : 0;
+  }
 }
 
 /** What a worker does its jobs with. */
@@ -60,7 +70,7 @@ export function keepWorker(
   }
 
   function close(worker: Worker): void {
-    const closing = closeOrLose(worker, isReady).finally(() => closings.delete(closing));
+    const closing = closeOrLose(worker, isReady, () => running.size).finally(() => closings.delete(closing));
     closings.add(closing);
   }
 

@@ -1,10 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Worker } from 'bullmq';
+import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { keepWorker } from '../../../src/platform/queue/keep-worker.js';
 import { openRedisQueues, postgresQueues } from '../../../src/platform/queue/open-queue-backend.js';
-import type { QueueBackend } from '../../../src/platform/queue/queue-backend.js';
+import type { Processor, QueueBackend } from '../../../src/platform/queue/queue-backend.js';
 import { hasRedis, privateRedis, redisCommand } from '../../faults/private-servers.js';
 import { eventually } from '../../plugins/plugin-rig.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
@@ -14,6 +17,7 @@ import { SPOILED, startTcpProxy } from '../../support/tcp-proxy.js';
 
 const silent = pino({ level: 'silent' });
 const SPOILED_MS = 500;
+const NEVER_MS = 1_000_000;
 
 interface Backend {
   readonly name: string;
@@ -193,6 +197,26 @@ describe.skipIf(!hasRedis())('Redis queues whose Redis went away', () => {
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
+  });
+});
+
+describe.skipIf(!redisUrl)('a worker whose connection was cut a moment ago', () => {
+  it('closes, although it is not connected again', async () => {
+    const url = await emptyRedis();
+    const connection = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => NEVER_MS });
+    const place = {
+      open: (process: Processor) => new Worker('cut', process, { connection }),
+      isReady: () => connection.status === 'ready',
+    };
+    const worker = keepWorker('cut', async () => undefined, place, silent);
+    // The process of this test has no other that waits for jobs in this database.
+    const database = new RegExp(`^id=(\\d+) .* db=${connection.options.db} .* cmd=bzpopmin `, 'm');
+    const id = async () => database.exec(String(await connection.client('LIST')))?.[1];
+    await expect.poll(id).toBeDefined();
+    await connection.client('KILL', 'ID', (await id())!);
+    await expect.poll(id).toBeUndefined();
+    await worker.close();
+    connection.disconnect();
   });
 });
 
