@@ -238,7 +238,7 @@ async function logFindings(
   if (of('folder', 'massif', 'seal').length === 0) return [];
   const open = [...events, ...carried.flatMap(({ loose }) => loose ?? [])];
   const { verifySignature, tenancyLog: log } = trust;
-  // Before keys are asked for, which would not help a folder without evidence.
+  // Before the question for keys, which would not help a folder without evidence.
   const replicas = await Promise.all(
     of('folder').map(async ({ path, folder }) => ({ path, ...(await folder!.replica()) })),
   );
