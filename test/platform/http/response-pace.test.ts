@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HttpServer, listen } from '../../../src/platform/http/http-server.js';
 
 /** Far below what a client reads that does nothing else, also on a busy machine. */
-const PACE = { periodMs: 200, bytes: 64 * 1024 };
+const PACE = { periodMs: 1_000, bytes: 64 * 1024 };
 const MEGABYTE = Buffer.alloc(1024 * 1024, 'x');
 
 let server: HttpServer;
@@ -51,7 +51,7 @@ describe('a client of a large response', () => {
   it('may wait for a stream that has nothing to say', async () => {
     const { socket, closed } = request('/quiet');
     const ended = closed.then(() => 'closed');
-    const waited = new Promise((resolve) => setTimeout(resolve, 5 * PACE.periodMs, 'open'));
+    const waited = new Promise((resolve) => setTimeout(resolve, 2.5 * PACE.periodMs, 'open'));
     expect(await Promise.race([ended, waited])).toBe('open');
     socket.destroy();
     await closed;
