@@ -53,9 +53,10 @@ export async function enterStandardSession(connection: Queryable): Promise<void>
 }
 
 /**
- * Prepares a new connection: the settings that our statements expect, the service's role, our schemas, limits on what a statement may cost, plans that fit the
- * values and the tables of the moment and read a list in its order instead of all of it with parallel workers, and commits
- * that wait for the disk even if the server's default does not.
+ * Prepares a new connection: the settings that our statements expect, the service's role, our schemas, limits on what a
+ * statement may cost, plans that fit the values and the tables of the moment and read a list in its order instead of all
+ * of it with parallel workers, statements that run at once instead of being compiled first, which takes longer than most
+ * of them, and commits that wait for the disk even if the server's default does not.
  */
 export async function enterServiceRole(
   connection: Queryable,
@@ -70,6 +71,7 @@ export async function enterServiceRole(
             set_config($2, $3, false),
             set_config('plan_cache_mode', 'force_custom_plan', false),
             set_config('max_parallel_workers_per_gather', '0', false),
+            set_config('jit', 'off', false),
             set_config('synchronous_commit',
               CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END,
               false)`,

@@ -122,6 +122,22 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     await owner.close();
   });
 
+  it('compiles none of our statements, whatever it expects of them', async () => {
+    await admin.query(`ALTER DATABASE ${name} SET jit_above_cost = 0`);
+    await admin.query(`ALTER DATABASE ${name} SET jit = on`);
+    const explain = 'EXPLAIN SELECT count(n::text) FROM generate_series(1, 100) AS n';
+    const plan = (rows: Record<string, unknown>[]) => rows.map((row) => row['QUERY PLAN']).join('\n');
+    const plain = new pg.Client({ connectionString: url.href });
+    await plain.connect();
+    // A server without a compiler has nothing that could be forbidden.
+    const { rows } = await plain.query('SELECT pg_jit_available() AS compiles');
+    expect(plan((await plain.query(explain)).rows).includes('JIT')).toBe(rows[0].compiles);
+    await plain.end();
+    const database = await openPostgresql(url.href, silent);
+    expect(plan((await database.queuePool.query(explain)).rows)).not.toContain('JIT');
+    await database.close();
+  });
+
   it('commits durably for us, though the database is set not to', async () => {
     await admin.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
     const database = await openPostgresql(url.href, silent);
