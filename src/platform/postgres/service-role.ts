@@ -38,25 +38,41 @@ export function heldSettings(engine: Database['engine'], settings: ScopeSettings
   return Object.entries(settings).filter(([name]) => engine === 'PostgreSQL' || name !== IDLE_LIMIT);
 }
 
-/** Settings that change what our statements mean, and the form of the answers. */
-const STANDARD = `set_config('datestyle', 'ISO, MDY', false),
-            set_config('standard_conforming_strings', 'on', false),
-            set_config('default_transaction_isolation', 'read committed', false),
-            set_config('row_security', 'on', false)`;
+/** Settings that change what our statements mean, what they find, and the form of the answers. */
+const STANDARD = {
+  array_nulls: 'on',
+  backslash_quote: 'safe_encoding',
+  bytea_output: 'hex',
+  datestyle: 'ISO, MDY',
+  default_transaction_isolation: 'read committed',
+  extra_float_digits: '1',
+  gin_fuzzy_search_limit: '0',
+  intervalstyle: 'postgres',
+  row_security: 'on',
+  standard_conforming_strings: 'on',
+  timezone: 'UTC',
+  transform_null_equals: 'off',
+};
+
+/** For a session. Needs $1 and $2, the names and the values. */
+const SET = 'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS setting (name, value)';
+
+const asParameters = (settings: Readonly<Record<string, string>>) => [Object.keys(settings), Object.values(settings)];
 
 /**
  * Gives a connection the settings that our statements expect, regardless of those of its role, its database or the
  * server.
  */
 export async function enterStandardSession(connection: Queryable): Promise<void> {
-  await connection.query(`SELECT ${STANDARD}`);
+  await connection.query(SET, asParameters(STANDARD));
 }
 
 /**
  * Prepares a new connection: the settings that our statements expect, the service's role, our schemas, limits on what a
- * statement may cost, plans that fit the values and the tables of the moment and read a list in its order instead of all
- * of it with parallel workers, statements that run at once instead of being compiled first, which takes longer than most
- * of them, and commits that wait for the disk even if the server's default does not.
+ * statement may cost (one that waits for a lock has the same limit), plans that fit the values and the tables of the moment
+ * and read a list in its order instead of all of it with parallel workers, statements that run at once instead of being
+ * compiled first, which takes longer than most of them, and commits that wait for the disk even if the server's default
+ * does not.
  */
 export async function enterServiceRole(
   connection: Queryable,
@@ -64,18 +80,21 @@ export async function enterServiceRole(
   engine: Database['engine'] = 'PostgreSQL',
 ): Promise<void> {
   await connection.query(`SET ROLE ${SERVICE_ROLE}`);
+  const settings = {
+    ...STANDARD,
+    search_path: searchPath,
+    statement_timeout: '30s',
+    lock_timeout: '0',
+    [IDLE_LIMIT]: engine === 'PostgreSQL' ? '60s' : '0',
+    plan_cache_mode: 'force_custom_plan',
+    max_parallel_workers_per_gather: '0',
+    jit: 'off',
+  };
   await connection.query(
-    `SELECT ${STANDARD},
-            set_config('search_path', $1, false),
-            set_config('statement_timeout', '30s', false),
-            set_config($2, $3, false),
-            set_config('plan_cache_mode', 'force_custom_plan', false),
-            set_config('max_parallel_workers_per_gather', '0', false),
-            set_config('jit', 'off', false),
-            set_config('synchronous_commit',
-              CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END,
-              false)`,
-    [searchPath, IDLE_LIMIT, engine === 'PostgreSQL' ? '60s' : '0'],
+    `${SET} UNION ALL
+     SELECT set_config('synchronous_commit', CASE kept WHEN 'off' THEN 'on' ELSE kept END, false)
+       FROM current_setting('synchronous_commit') AS kept`,
+    asParameters(settings),
   );
 }
 
