@@ -48,6 +48,7 @@ const STANDARD = {
   extra_float_digits: '1',
   gin_fuzzy_search_limit: '0',
   intervalstyle: 'postgres',
+  quote_all_identifiers: 'off',
   row_security: 'on',
   standard_conforming_strings: 'on',
   timezone: 'UTC',

@@ -104,6 +104,7 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
       gin_fuzzy_search_limit: '1',
       intervalstyle: 'sql_standard',
       extra_float_digits: '-5',
+      quote_all_identifiers: 'on',
     };
     for (const [setting, value] of Object.entries(ofDatabase))
       await admin.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
@@ -115,7 +116,7 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
       length('\\n') AS length, '2026-02-03T04:05:06.789Z'::timestamptz AS at, '2026-02-03T04:05:06Z'::timestamptz::text AS text,
       ('{NULL}'::text[])[1] IS NULL AS null_in_array, (1 = NULL) IS NULL AS null_is_equal_to_nothing,
       decode('01ff', 'hex')::text AS bytes, interval '1 day 2 hours'::text AS interval, (0.1::float8 + 0.2)::text AS number,
-      current_setting('gin_fuzzy_search_limit') AS rows_of_an_index`;
+      current_setting('gin_fuzzy_search_limit') AS rows_of_an_index, quote_ident('name') AS identifier`;
     const means = {
       isolation: 'read committed',
       rows: 'on',
@@ -127,6 +128,7 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
       interval: '1 day 02:00:00',
       number: '0.30000000000000004',
       rows_of_an_index: '0',
+      identifier: 'name',
     };
     for (const _start of ['first', 'second']) {
       const database = await openPostgresql(url.href, silent);
