@@ -72,8 +72,22 @@ function requireKnownMigrations(applied: readonly string[], known: readonly stri
     );
 }
 
-/** Runs our migrations, at most `count` of them. */
+/** A server that was set up without a locale makes databases in SQL_ASCII, where a text is only a row of bytes. */
+async function requireUnicode(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding");
+  const encoding = rows[0]!.encoding;
+  if (encoding !== 'UTF8')
+    throw new Error(
+      `its encoding is ${encoding}, and texts in other writing would be refused or not found: make it with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
+    );
+}
+
+/**
+ * Runs our migrations, at most `count` of them.
+ * @throws {Error} if there are none yet, and the database cannot store every text
+ */
 export async function migrateTables(client: ClientBase, count?: number): Promise<void> {
+  if ((await appliedMigrations(client)).length === 0) await requireUnicode(client);
   // Only a new or an older database needs it, and loading it takes longer than all checks of a start.
   const { runner } = await import('node-pg-migrate');
   await runner({

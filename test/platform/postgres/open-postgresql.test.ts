@@ -149,6 +149,22 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     await owner.close();
   });
 
+  it.each(['LATIN1', 'SQL_ASCII'])(
+    'is not begun on in %s, which cannot store or search every text',
+    async (encoding) => {
+      await admin.query(`DROP DATABASE ${name}`);
+      await admin.query(
+        `CREATE DATABASE ${name} ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+      );
+      await expect(openPostgresql(url.href, silent)).rejects.toThrow(`its encoding is ${encoding}`);
+      const client = new pg.Client({ connectionString: url.href });
+      await client.connect();
+      const { rows } = await client.query("SELECT FROM pg_namespace WHERE nspname = 'archivist'");
+      await client.end();
+      expect(rows).toEqual([]);
+    },
+  );
+
   it('lets us wait for a lock, whatever it is set to', async () => {
     await admin.query(`ALTER DATABASE ${name} SET lock_timeout = 50`);
     const database = await openPostgresql(url.href, silent);
