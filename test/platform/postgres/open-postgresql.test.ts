@@ -150,7 +150,7 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
   });
 
   it.each(['LATIN1', 'SQL_ASCII'])(
-    'is not begun on in %s, which cannot store or search every text',
+    'with a new database in %s, which cannot store every text, is refused before anything is made in it',
     async (encoding) => {
       await admin.query(`DROP DATABASE ${name}`);
       await admin.query(
