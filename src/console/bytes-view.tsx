@@ -2,12 +2,12 @@ import { toHex } from '../core/bytes.js';
 import { visibleText } from '../core/evidence/visible-text.js';
 import type { CoveredBytes } from '../core/verify/covered-bytes.js';
 import { cborText } from './cbor-text.js';
+import { Preformatted } from './preformatted.js';
 import { TEXTS } from './texts.js';
 
 /** Bytes in hex. */
 export function HexView({ bytes }: { readonly bytes: Uint8Array }) {
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard
-  return <pre tabIndex={0}>{toHex(bytes)}</pre>;
+  return <Preformatted>{toHex(bytes)}</Preformatted>;
 }
 
 /** Bytes that a proof covers: in hex, and decoded for a person. */
@@ -18,8 +18,7 @@ export function BytesView({ covered }: { readonly covered: CoveredBytes }) {
       <p class="hint">{TEXTS.path.inHex(bytes.length)}</p>
       <HexView bytes={bytes} />
       <p class="hint">{TEXTS.path.decoded}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard */}
-      <pre tabIndex={0}>{visibleText(decoded(covered))}</pre>
+      <Preformatted>{visibleText(decoded(covered))}</Preformatted>
     </>
   );
 }

@@ -6,6 +6,7 @@ import { Code, EvidenceText } from './evidence-text.js';
 import { known, memberOf, textOf } from './json-members.js';
 import { Moment } from './moment.js';
 import type { Operation } from './operations.js';
+import { Preformatted } from './preformatted.js';
 import { ProofPath } from './proof-path.js';
 import { TEXTS } from './texts.js';
 
@@ -65,10 +66,7 @@ export function AllFacts({ facts }: { readonly facts: Facts }) {
   return (
     <>
       <FactList facts={named} names={[...titled, ...others]} />
-      {members && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard
-        <pre tabIndex={0}>{visibleText(JSON.stringify(members, null, 2))}</pre>
-      )}
+      {members && <Preformatted>{visibleText(JSON.stringify(members, null, 2))}</Preformatted>}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { ASSET_TEXTS } from './asset-texts.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { known, memberOf } from './json-members.js';
 import { Moment } from './moment.js';
+import { Preformatted } from './preformatted.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { TEXTS } from './texts.js';
 
@@ -75,8 +76,7 @@ export function EventView({ event, lines, children }: EventViewProps) {
       {children}
       <details>
         <summary>{ASSET_TEXTS.members}</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard */}
-        <pre tabIndex={0}>{visibleText(JSON.stringify(event.json, null, 2))}</pre>
+        <Preformatted>{visibleText(JSON.stringify(event.json, null, 2))}</Preformatted>
       </details>
     </li>
   );

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { EvidenceText } from './evidence-text.js';
+import { Preformatted } from './preformatted.js';
 import { TEXTS } from './texts.js';
 import { useKeptFocus } from './use-kept-focus.js';
 
@@ -42,8 +43,7 @@ export function Frame({ title, introduction, isSaved, children }: FrameProps) {
         )}
         <details>
           <summary>{TEXTS.licences}</summary>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard */}
-          <pre tabIndex={0}>{LICENCES}</pre>
+          <Preformatted>{LICENCES}</Preformatted>
         </details>
       </footer>
     </>

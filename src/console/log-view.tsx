@@ -9,6 +9,7 @@ import { Code, EvidenceText } from './evidence-text.js';
 import { LOG_TEXTS } from './log-texts.js';
 import { Moment } from './moment.js';
 import { NoAnswer } from './no-answer.js';
+import { Preformatted } from './preformatted.js';
 import { continues, type ListedLog, type LogState, readState } from './read-log.js';
 import { faultText } from './read-service.js';
 import { keepSeen, type SeenLog, seenLog } from './seen-logs.js';
@@ -89,8 +90,7 @@ function Facts({ log, found, pinned }: LogProps & { readonly found: Found }) {
       </dl>
       <details>
         <summary>{LOG_TEXTS.note}</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard */}
-        <pre tabIndex={0}>{visibleText(note)}</pre>
+        <Preformatted>{visibleText(note)}</Preformatted>
       </details>
     </>
   );
