@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Tx } from './database.js';
+import { enterStandardSession } from './service-role.js';
 
 /** The part of a connection that is needed here. */
 export type OwnerClient = Pick<pg.ClientBase, 'query'>;
@@ -43,13 +44,10 @@ function place({ schema, name }: { readonly schema: string; readonly name: strin
   return `${quoted(schema)}.${quoted(name)}`;
 }
 
-/** Settings of a transaction that reads or writes every row: all tenancies, and texts that any server reads the same. */
+/** Lets a transaction read or write the rows of all tenancies, as text that any server reads the same. */
 export async function enterCopyScope(client: OwnerClient): Promise<void> {
-  await client.query(
-    `SELECT set_config('archivist.scope', 'system', true), set_config('bytea_output', 'hex', true),
-            set_config('DateStyle', 'ISO', true), set_config('IntervalStyle', 'postgres', true),
-            set_config('TimeZone', 'UTC', true), set_config('extra_float_digits', '1', true)`,
-  );
+  await enterStandardSession(client);
+  await client.query("SELECT set_config('archivist.scope', 'system', true)");
 }
 
 /** Returns the tables to copy; a table comes after those that its foreign keys name. Generated columns are left out. */
