@@ -6,7 +6,7 @@ import type { Processor, QueueWorker } from './queue-backend.js';
 
 const REST_MS = 1_000;
 const LOOK_EVERY_MS = 100;
-/** Five seconds to store the results of the last jobs and to end the connections, in a stop that may take 25. */
+/** Five seconds without a running job, for storing the last results. A stop of the whole service has 25 seconds. */
 const LOOKS_WITHOUT_JOBS = 50;
 
 /** After an error of the store, a worker asks again at once, for ever: without a rest it would use up a core. */
@@ -22,9 +22,9 @@ function restAfterError(worker: Worker): void {
 }
 
 /**
- * BullMQ ends when it has stored the result of each job, so never while the store is away: then nobody waits for it. Nor
- * does it end if the connection that waits for jobs was just about to connect again: ioredis does not say then that it has
- * ended. What was not stored is done again, by another process or after the next start.
+ * Closes a worker after its running jobs, and gives up if BullMQ cannot finish. BullMQ first stores the result of each job,
+ * which is impossible while the store is unreachable. It also hangs if its blocking connection is about to reconnect:
+ * ioredis emits no `end` event then. A job whose result was not stored runs again.
  */
 async function closeOrLose(worker: Worker, isReady: () => boolean, jobs: () => number): Promise<void> {
   if (!isReady()) return worker.close(true);

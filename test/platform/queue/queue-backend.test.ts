@@ -18,6 +18,7 @@ import { SPOILED, startTcpProxy } from '../../support/tcp-proxy.js';
 const silent = pino({ level: 'silent' });
 const SPOILED_MS = 500;
 const NEVER_MS = 1_000_000;
+const LONGER_THAN_STORING_MS = 6_000;
 
 interface Backend {
   readonly name: string;
@@ -200,8 +201,23 @@ describe.skipIf(!hasRedis())('Redis queues whose Redis went away', () => {
   });
 });
 
-describe.skipIf(!redisUrl)('a worker whose connection was cut a moment ago', () => {
-  it('closes, although it is not connected again', async () => {
+describe.skipIf(!redisUrl)('a worker of Redis that closes', () => {
+  it('waits for its running job, however long that takes', async () => {
+    const backend = await openRedisQueues(await emptyRedis(), silent);
+    let [begun, done] = [false, false];
+    const worker = backend.worker('long', async () => {
+      begun = true;
+      await wait(LONGER_THAN_STORING_MS);
+      done = true;
+    });
+    const job = await backend.queue('long').add('job', {});
+    await eventually(() => begun);
+    await worker.close();
+    expect([done, await job.getState()]).toEqual([true, 'completed']);
+    await backend.close();
+  });
+
+  it('closes, although its connection was cut a moment ago', async () => {
     const url = await emptyRedis();
     const connection = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => NEVER_MS });
     const place = {
@@ -209,7 +225,7 @@ describe.skipIf(!redisUrl)('a worker whose connection was cut a moment ago', () 
       isReady: () => connection.status === 'ready',
     };
     const worker = keepWorker('cut', async () => undefined, place, silent);
-    // The process of this test has no other that waits for jobs in this database.
+    // No other worker waits for jobs in this database: each test process has its own.
     const database = new RegExp(`^id=(\\d+) .* db=${connection.options.db} .* cmd=bzpopmin `, 'm');
     const id = async () => database.exec(String(await connection.client('LIST')))?.[1];
     await expect.poll(id).toBeDefined();
