@@ -238,7 +238,7 @@ async function logFindings(
   if (of('folder', 'massif', 'seal').length === 0) return [];
   const open = [...events, ...carried.flatMap(({ loose }) => loose ?? [])];
   const { verifySignature, tenancyLog: log } = trust;
-  // Before the question for keys, which would not help a folder without evidence.
+  // Folders are read first: a folder without evidence should be reported as that, not as evidence without keys.
   const replicas = await Promise.all(
     of('folder').map(async ({ path, folder }) => ({ path, ...(await folder!.replica()) })),
   );

@@ -72,19 +72,19 @@ function requireKnownMigrations(applied: readonly string[], known: readonly stri
     );
 }
 
-/** A server that was set up without a locale makes databases in SQL_ASCII, where a text is only a row of bytes. */
+/** A server that was initialised without a locale creates databases in SQL_ASCII, where a character is one byte. */
 async function requireUnicode(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding");
   const encoding = rows[0]!.encoding;
   if (encoding !== 'UTF8')
     throw new Error(
-      `its encoding is ${encoding}, and texts in other writing would be refused or not found: make it with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
+      `its encoding is ${encoding}, which cannot store or search all text. Create it with ENCODING 'UTF8' TEMPLATE template0 (docs/operate/configuration.md#postgresql)`,
     );
 }
 
 /**
  * Runs our migrations, at most `count` of them.
- * @throws {Error} if there are none yet, and the database cannot store every text
+ * @throws {Error} if the database is new and its encoding is not UTF-8
  */
 export async function migrateTables(client: ClientBase, count?: number): Promise<void> {
   if ((await appliedMigrations(client)).length === 0) await requireUnicode(client);

@@ -38,10 +38,9 @@ export function heldSettings(engine: Database['engine'], settings: ScopeSettings
   return Object.entries(settings).filter(([name]) => engine === 'PostgreSQL' || name !== IDLE_LIMIT);
 }
 
-/** Settings that change what our statements mean, what they find, and the form of the answers. */
+/** Settings that change the meaning of our statements, the rows that they find, or the format of the answers. */
 const STANDARD = {
   array_nulls: 'on',
-  backslash_quote: 'safe_encoding',
   bytea_output: 'hex',
   datestyle: 'ISO, MDY',
   default_transaction_isolation: 'read committed',
@@ -55,25 +54,22 @@ const STANDARD = {
   transform_null_equals: 'off',
 };
 
-/** For a session. Needs $1 and $2, the names and the values. */
+/** Changes settings for the rest of the session. Parameters: their names, and their values. */
 const SET = 'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS setting (name, value)';
 
 const asParameters = (settings: Readonly<Record<string, string>>) => [Object.keys(settings), Object.values(settings)];
 
-/**
- * Gives a connection the settings that our statements expect, regardless of those of its role, its database or the
- * server.
- */
+/** Gives a connection the settings that our statements expect. Those of its role, database or server no longer count. */
 export async function enterStandardSession(connection: Queryable): Promise<void> {
   await connection.query(SET, asParameters(STANDARD));
 }
 
 /**
- * Prepares a new connection: the settings that our statements expect, the service's role, our schemas, limits on what a
- * statement may cost (one that waits for a lock has the same limit), plans that fit the values and the tables of the moment
- * and read a list in its order instead of all of it with parallel workers, statements that run at once instead of being
- * compiled first, which takes longer than most of them, and commits that wait for the disk even if the server's default
- * does not.
+ * Prepares a new connection of the service: its role, our schemas, and the settings that our statements expect.
+ * - Every statement has one time limit, also while it waits for a lock.
+ * - Plans fit the current values and tables. Parallel workers would read a whole list instead of a page in its order.
+ * - Statements are not compiled (`jit`), because compiling takes longer than most of them.
+ * - Commits wait for the disk, even if the server's default does not.
  */
 export async function enterServiceRole(
   connection: Queryable,
