@@ -78,7 +78,7 @@ async function requireUnicode(client: ClientBase): Promise<void> {
   const encoding = rows[0]!.encoding;
   if (encoding !== 'UTF8')
     throw new Error(
-      `its encoding is ${encoding}, which cannot store or search all text. Create it with ENCODING 'UTF8' TEMPLATE template0 (docs/operate/configuration.md#postgresql)`,
+      `the encoding ${encoding} cannot store or search all text. Create the database with ENCODING 'UTF8' TEMPLATE template0 (docs/operate/configuration.md#postgresql)`,
     );
 }
 

@@ -156,7 +156,7 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
       await admin.query(
         `CREATE DATABASE ${name} ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
       );
-      await expect(openPostgresql(url.href, silent)).rejects.toThrow(`its encoding is ${encoding}`);
+      await expect(openPostgresql(url.href, silent)).rejects.toThrow(`the encoding ${encoding} cannot`);
       const client = new pg.Client({ connectionString: url.href });
       await client.connect();
       const { rows } = await client.query("SELECT FROM pg_namespace WHERE nspname = 'archivist'");
