@@ -8,7 +8,7 @@ import { requireHashes } from './require-hashes.js';
 /**
  * Returns the peaks, left to right, that the older tree's peaks lead to along their paths. If several lead to the same
  * peak, it is named once. The caller must compare them with the first peaks of the newer tree
- * (draft-bryce-cose-merkle-mountain-range-proofs, consistent_roots).
+ * (draft-bryce-cose-receipts-mmr-profile, consistent_roots).
  * @throws {VerificationError} `consistency_invalid` if size, peaks and paths do not fit each other
  */
 export function consistentRoots(

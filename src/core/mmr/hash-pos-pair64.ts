@@ -4,7 +4,7 @@ import type { ParentHash } from './parent-hash.js';
 
 /**
  * The MMR parent: SHA-256 of the parent's position, eight bytes most significant first, and its two children
- * (draft-bryce-cose-merkle-mountain-range-proofs, hash_pospair64). The position makes every node's hash its own.
+ * (draft-bryce-cose-receipts-mmr-profile, hash_pospair64). The position makes every node's hash its own.
  */
 export const hashPosPair64: ParentHash = hashPosPair64With(sha256);
 

@@ -7,7 +7,7 @@ const MOST_NODES = 2n ** 63n;
 
 /**
  * Returns the MMR peak that a node's value and its path of siblings lead to
- * (draft-bryce-cose-merkle-mountain-range-proofs, included_root). The caller must compare it with a peak that it
+ * (draft-bryce-cose-receipts-mmr-profile, included_root). The caller must compare it with a peak that it
  * trusts. Every step hashes a position, so a path also proves the index. An empty path proves only the value: use
  * `verifyInclusion` if the size is known.
  * @throws {VerificationError} `inclusion_path_invalid` if an argument cannot be part of a proof

@@ -125,7 +125,7 @@ export function checkPayloadHash({ protectedHeader, payload }: Sign1): void {
 }
 
 /**
- * Reads a signed statement. Hash envelopes may have the final labels (258–260, draft-ietf-cose-hash-envelope) or the
+ * Reads a signed statement. Hash envelopes may have the final labels (258–260, RFC 9995) or the
  * private ones; claims may be at 15 or, from before RFC 9597, at 13. Only protected headers count.
  * @throws {VerificationError} `malformed`
  */
