@@ -28,8 +28,9 @@ const LASTING = { ...ANYWHERE, 'cache-control': 'public, max-age=3600' };
 const RETRY_SECONDS = '1';
 
 /**
- * Registration by SCRAPI (draft-ietf-scitt-scrapi-11, 2.3 and 2.4). A caller with a token registers statements in the
- * public statement log; receipts and statements are public, like the log itself.
+ * Registration by SCRAPI (draft-ietf-scitt-scrapi-10, 2.3 and 2.4; draft 11 has 202 and 204 in place of 303 and 302,
+ * which clients follow to the receipt by themselves). A caller with a token registers statements in the public statement
+ * log; receipts and statements are public, like the log itself.
  */
 export function entryRoutes(deps: ScittDeps): Route[] {
   const held = createHeldReceipts(deps);
