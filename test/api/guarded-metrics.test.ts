@@ -17,3 +17,15 @@ describe('metrics that a token guards', () => {
     expect(await (await fetch(`${running.url}/metrics`, authorized)).text()).toContain('conserver_link_');
   });
 });
+
+describe('metrics that a reverse proxy hides', () => {
+  const authorized = { headers: { authorization: 'Bearer a token for metrics' } };
+
+  it.each(['/METRICS', '/metrics/', '//metrics', '/Metrics?x'])('are not at %s, which it lets pass', async (path) => {
+    expect((await fetch(`${running.url}${path}`, authorized)).status).toBe(404);
+  });
+
+  it('are at their path with any query', async () => {
+    expect((await fetch(`${running.url}/metrics?x=1`, authorized)).status).toBe(200);
+  });
+});
