@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { officeDocument } from './office-document.js';
 import { type Client, startTestService, type TestService } from './test-service.js';
@@ -91,6 +92,20 @@ describe('an empty file', () => {
       error: 'bad_request',
       description: expect.stringMatching(/^file: is empty.*open the file again.*Content-Length.*allow_empty=true/),
     });
+  });
+});
+
+describe('a compressed form', () => {
+  it('is refused as every compressed body, not as a malformed one', async () => {
+    const form = gzipSync(`${part('file', 'x')}--b--\r\n`);
+    const response = await fetch(`${running.url}${BLOBS}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${owner.token}`, ...formHeaders, 'content-encoding': 'gzip' },
+      body: form,
+    });
+    const { error, description } = (await response.json()) as Record<string, string>;
+    expect([response.status, error]).toEqual([415, 'unsupported_media_type']);
+    expect(description).toMatch(/^Content-Encoding: /);
   });
 });
 

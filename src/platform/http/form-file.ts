@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import busboy, { type Busboy } from 'busboy';
 import { ApiError } from '../errors.js';
 import { watchBodyPace } from './body-pace.js';
+import { requirePlainBody } from './read-body.js';
 
 /** A file of a multipart form that is being received. */
 export interface FormFile {
@@ -33,14 +34,15 @@ const DROPPED = 4 * 1024 * 1024;
  * Reads the one file of a multipart form (RFC 7578) while it arrives: only a few chunks are in memory at a time. Other
  * fields are dropped.
  * @param consume receives the file once and reads its content to the end; has ended when this resolves or throws
- * @throws {ApiError} bad_request for another body or a form without the file, quota_reached for a file over the limit;
- * every error of `consume`
+ * @throws {ApiError} bad_request for another body or a form without the file, unsupported_media_type for a compressed
+ * body, quota_reached for a file over the limit; every error of `consume`
  */
 export async function readFormFile<Result>(
   request: IncomingMessage,
   expected: Expected,
   consume: (file: FormFile) => Promise<Result>,
 ): Promise<Result> {
+  requirePlainBody(request);
   if (Number(request.headers['content-length'] ?? 0) > expected.limit + BESIDE + DROPPED)
     throw tooLarge(expected, { connection: 'close' });
   const parser = openParser(request.headers, expected.limit);

@@ -11,12 +11,7 @@ const DROPPED = 4 * 1024 * 1024;
  * @throws {ApiError} payload_too_large, unsupported_media_type for a compressed body, bad_request when it is cut off
  */
 export function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new ApiError(
-      'unsupported_media_type',
-      'Content-Encoding: send the body without an encoding; none is supported.',
-    );
+  requirePlainBody(request);
   if (Number(request.headers['content-length'] ?? 0) > limit + DROPPED) throw tooLarge(limit, { connection: 'close' });
   return new Promise((resolve, reject) => {
     let chunks: Uint8Array[] = [];
@@ -42,6 +37,16 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Uint8
     });
     request.on('error', () => reject(new ApiError('bad_request', 'The body was cut off.')));
   });
+}
+
+/** @throws {ApiError} unsupported_media_type for a compressed body */
+export function requirePlainBody({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  throw new ApiError(
+    'unsupported_media_type',
+    'Content-Encoding: send the body without an encoding; none is supported.',
+  );
 }
 
 function tooLarge(limit: number, headers: Record<string, string> = {}): ApiError {
