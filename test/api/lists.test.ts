@@ -139,6 +139,19 @@ describe('every list', () => {
   });
 });
 
+describe('a misspelt filter', () => {
+  it('is refused by every list, which would otherwise return everything', async () => {
+    for (const { route, path } of lists) {
+      const answer = await running.owner.get(`${path}?dispaly_name=x`);
+      expect([route, answer.status, answer.json['description']]).toEqual([
+        route,
+        400,
+        expect.stringContaining('dispaly_name'),
+      ]);
+    }
+  });
+});
+
 describe('a size that the interface can write (int32)', () => {
   it('is accepted, and cut to the largest page', async () => {
     for (const { path } of lists) await read(path, 'page_size=2147483647');

@@ -10,6 +10,7 @@ import type { SealedBox } from '../../platform/keys/sealed-box.js';
 import { condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
+import { noSuchFilter } from '../../platform/listing/no-such-filter.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { newWebhookSecret } from './sign-webhook.js';
 import {
@@ -123,6 +124,7 @@ export function listWebhooks(
   requireManager(principal, OWNERS_ONLY);
   const list = `webhooks ${tenantId}`;
   const read = readListQuery(query, list, deps.pageTokens);
+  for (const [name] of read.filters) throw noSuchFilter(name, []);
   const conditions = [condition('w.tenant_id = ?', tenantId)];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
     const reader = webhookRows.reader(tx, read.filters);
@@ -154,7 +156,8 @@ export function listDeliveries(
   const read = readListQuery(query, list, deps.pageTokens);
   const conditions = [
     condition('d.tenant_id = ? AND d.webhook_id = ?', tenantId, webhookId),
-    ...read.filters.map(([, value]) => {
+    ...read.filters.map(([name, value]) => {
+      if (name !== 'status') throw noSuchFilter(name, ['status']);
       if (!DELIVERY_STATUSES.some((status) => status === value))
         throw new ApiError('bad_request', `status: must be one of ${DELIVERY_STATUSES.join(', ')}`);
       return condition('d.status = ?', value);
