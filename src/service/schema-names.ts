@@ -10,14 +10,17 @@ import { inviteSchema } from '../iam/invites/invite.js';
 import { memberSchema } from '../iam/members/member.js';
 import { subjectSchema } from '../iam/subjects/subject.js';
 
-/** Names that generated clients give to the response types. */
+/**
+ * Names that generated clients give to the response types. `BlobInfo`, because a type with the name of JavaScript's own
+ * `Blob` would hide it from the code that sends files.
+ */
 export const SCHEMA_NAMES: Readonly<Record<string, ZodType>> = {
   AccessPolicy: accessPolicySchema,
   Application: applicationSchema,
   Asset: assetSchema,
   AssetEvent: assetEventSchema,
   AssetFreeEvent: assetFreeEventSchema,
-  Blob: blobSchema,
+  BlobInfo: blobSchema,
   Invite: inviteSchema,
   Location: locationSchema,
   Member: memberSchema,

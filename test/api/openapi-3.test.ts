@@ -9,8 +9,12 @@ interface Operation {
   readonly tags: readonly string[];
   readonly security: readonly Record<string, unknown>[];
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
+  readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
+}
+interface MediaType {
+  readonly schema: Record<string, unknown>;
+  readonly example?: unknown;
 }
 interface Parameter {
   readonly name: string;
@@ -20,6 +24,7 @@ interface Parameter {
 interface Document {
   readonly openapi: string;
   readonly tags: readonly { readonly name: string }[];
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -33,6 +38,8 @@ beforeAll(async () => {
 });
 afterAll(() => running?.close());
 
+const schemaOfBody = (path: string, method: string) =>
+  document.paths[path]![method]!.requestBody!.content['application/json']!.schema;
 const operations = () =>
   Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
@@ -103,6 +110,25 @@ describe('the OpenAPI 3.1 document', () => {
     }
     for (const path of [PUBLIC_ASSET, '/verifiabledata/tlog'])
       expect([path, answered.get(path)]).toEqual([path, new Set(['text/html', 'application/json'])]);
+  });
+
+  it('says which members the bodies of our extensions refuse, and no other body', () => {
+    const closed = (path: string, method: string) => schemaOfBody(path, method)['additionalProperties'] === false;
+    expect(closed('/archivist/iam/v1/webhooks', 'post')).toBe(true);
+    expect(closed('/archivist/v2/assets', 'post')).toBe(false);
+  });
+
+  it('lists the operations, behaviours and form of time that an event accepts', () => {
+    expect(schemaOfBody('/archivist/v2/assets/{uuid}/events', 'post')['properties']).toMatchObject({
+      operation: { enum: ['Record', 'StartTracking', 'StopTracking'] },
+      behaviour: { enum: ['RecordEvidence', 'Builtin'] },
+      timestamp_declared: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] },
+    });
+  });
+
+  it('gives no schema the name of a global that generated clients use', () => {
+    for (const name of ['Blob', 'File', 'FormData', 'Headers', 'Response', 'URLSearchParams'])
+      expect(document.components.schemas).not.toHaveProperty(name);
   });
 
   it('says what every route answers with', () => {

@@ -10,7 +10,8 @@ const flag = z
   .string()
   .toLowerCase()
   .pipe(z.enum(['true', 'false']))
-  .optional();
+  .optional()
+  .meta({ enum: ['true', 'false'] });
 
 /**
  * Query parameters of a download (docs/design/interface.md#existing-clients). `strict` serves only blobs that were

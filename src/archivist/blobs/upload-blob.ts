@@ -36,7 +36,10 @@ export const uploadQuery = z.object({
     .toLowerCase()
     .pipe(z.enum(['true', 'false']))
     .optional()
-    .describe('true: the file may be empty; the request must then have a Content-Length'),
+    .meta({
+      enum: ['true', 'false'],
+      description: 'true: the file may be empty; the request must then have a Content-Length',
+    }),
 });
 
 /**

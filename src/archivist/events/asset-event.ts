@@ -63,14 +63,21 @@ export function publicFormOf(event: AssetEvent, publicTenancy: string): AssetEve
   };
 }
 
+/** Operations that a caller may send, each with its behaviour. */
+export const OPERATIONS: ReadonlyMap<string, string> = new Map([
+  ['Record', 'RecordEvidence'],
+  ['StartTracking', 'Builtin'],
+  ['StopTracking', 'Builtin'],
+]);
+
 /** Body of `POST /archivist/v2/assets/{uuid}/events`. Attributes are checked by `readAttributes`. */
 export const createAssetEventSchema = z.object({
-  operation: plainText(4096),
-  behaviour: plainText(4096),
+  operation: plainText(4096).meta({ enum: [...OPERATIONS.keys()] }),
+  behaviour: plainText(4096).meta({ enum: [...new Set(OPERATIONS.values())] }),
   event_attributes: z.record(z.string(), z.unknown()).nullish(),
   asset_attributes: z.record(z.string(), z.unknown()).nullish(),
   principal_declared: principalRecordSchema.nullish(),
-  timestamp_declared: plainText(64).nullish(),
+  timestamp_declared: plainText(64).meta({ format: 'date-time' }).nullish(),
 });
 export type CreateAssetEventBody = z.infer<typeof createAssetEventSchema>;
 
@@ -95,13 +102,6 @@ export const assetEventSchema = z.strictObject({
   tenant_identity: z.string(),
   merklelog_entry: merklelogEntrySchema,
 });
-
-/** Operations that a caller may send, each with its behaviour. */
-export const OPERATIONS: ReadonlyMap<string, string> = new Map([
-  ['Record', 'RecordEvidence'],
-  ['StartTracking', 'Builtin'],
-  ['StopTracking', 'Builtin'],
-]);
 
 export function assetEventIdentity(event: { assetId: string; eventId: string }, form: AssetForm = 'assets'): string {
   return `${form}/${event.assetId}/events/${event.eventId}`;

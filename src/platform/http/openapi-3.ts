@@ -189,7 +189,8 @@ function isList(route: Route): boolean {
 function requestBody(route: Route, describe: SchemaWriter): Json | undefined {
   const examples = route.example === undefined ? {} : { example: route.example };
   if (route.body) {
-    const schema = describe.of(route.body, 'input');
+    const written = describe.of(route.body, 'input');
+    const schema = route.extension ? withoutOthers(written) : written;
     return { required: true, content: { 'application/json': { schema, ...examples } } };
   }
   if (route.formFile) return { required: true, content: form(route.formFile) };
@@ -198,6 +199,16 @@ function requestBody(route: Route, describe: SchemaWriter): Json | undefined {
   const types = [route.requestType ?? 'application/octet-stream'].flat();
   const raw = Object.fromEntries(types.map((type) => [type, { schema, ...examples }]));
   return { required: true, content: { ...raw, ...(route.carriedAs ? carried(route.carriedAs) : {}) } };
+}
+
+/** The schema of a body in which members that it does not name are refused (unknown-members.ts). */
+function withoutOthers(schema: Json): Json {
+  const { properties, items, anyOf } = schema as { properties?: Json; items?: Json; anyOf?: Json[] };
+  if (anyOf?.some(({ type }) => type === 'null')) return { ...schema, anyOf: anyOf.map(withoutOthers) };
+  if (items) return { ...schema, items: withoutOthers(items) };
+  if (!properties) return schema;
+  const closed = Object.entries(properties).map(([name, member]) => [name, withoutOthers(member as Json)]);
+  return { additionalProperties: false, ...schema, properties: Object.fromEntries(closed) };
 }
 
 /** The raw body as a member or a part of that name. */
