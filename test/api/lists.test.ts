@@ -225,8 +225,7 @@ describe('a list beyond the server limit', () => {
     const columns = `tenant_id, origin_tenant_id, new_asset_event_id, attributes, behaviours, proof_mechanism, public,
       tracked, owner, creator_issuer, creator_subject, created_at`;
     await running.asOwner(
-      `SELECT set_config('archivist.scope', 'system', false);
-       INSERT INTO archivist.asset (asset_id, ${columns}) SELECT gen_random_uuid(), ${columns}
+      `INSERT INTO archivist.asset (asset_id, ${columns}) SELECT gen_random_uuid(), ${columns}
          FROM archivist.asset, generate_series(1, 1001) WHERE asset_id = '${things['asset']}'`,
     );
     const answer = await running.owner.get('/archivist/v2/assets?page_size=1');
