@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
@@ -59,6 +59,8 @@ interface Asked {
   readonly body?: string | undefined;
   /** Certificates sent beside the client's own. */
   readonly chain?: readonly Identity[];
+  /** Resumes its TLS session; each request has a connection of its own without one. */
+  readonly agent?: Agent;
 }
 
 /** A request over TLS, with a certificate or without one. */
@@ -71,7 +73,7 @@ function ask(path: string, client: Identity | undefined, asked: Asked = {}) {
       ...(asked.body === undefined ? {} : { 'content-length': Buffer.byteLength(asked.body) }),
     },
     rejectUnauthorized: false,
-    agent: false as const,
+    agent: asked.agent ?? false,
     ...(client ? { cert: certificates, key: client.keyPem } : {}),
   };
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
@@ -164,6 +166,17 @@ describe('a client certificate of a registered authority', () => {
     expect(await status(near)).toBe(401);
     expect(await status(far, { chain: [below, middle] })).toBe(401);
   });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'counts with authorities between on every connection, also if the client offers to resume its session: %s',
+    async (version) => {
+      const middle = await makeCertificate({ name: 'CN=Middle', issuer: authority, ca: true });
+      const client = await makeCertificate({ name: 'CN=press 9', issuer: middle });
+      const agent = new Agent({ minVersion: version, maxVersion: version });
+      for (let connection = 0; connection < 3; connection += 1)
+        expect(await status(client, { chain: [middle], agent })).toBe(200);
+    },
+  );
 
   it('is refused from the request on that follows the removal of its authority', async () => {
     const leaving = await makeCertificate({ name: 'CN=Leaving CA', ca: true });

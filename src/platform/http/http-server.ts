@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -45,6 +46,8 @@ const TLS = {
   requestCert: true,
   // Trusted authorities differ between tenancies and are checked on each request.
   rejectUnauthorized: false,
+  // A resumed session has the client's certificate, but not the certificates between it and its authority.
+  secureOptions: constants.SSL_OP_NO_TICKET,
 } as const;
 
 /** The certificate of a TLS listener and its key, in PEM. */
