@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { DiskFull } from '../../src/platform/disk/disk-full.js';
+import type { ServerCertificate } from '../../src/platform/http/read-tls-files.js';
 import type { Logger } from '../../src/platform/logger.js';
 import { TimeLimitError, within } from '../../src/platform/time-limit.js';
 import { type AnswerLimits, type AnswerWindow, answerWithin } from '../capture/answer-window.js';
@@ -18,7 +19,7 @@ interface ReceiverParts {
   readonly host: string;
   readonly port: number;
   readonly secret?: string | undefined;
-  /** PEM texts; with a `ca`, only callers with a certificate from it are accepted. */
+  /** In PEM; with a `ca`, only callers with a certificate from it are accepted. */
   readonly tls?: ReceiverTls | undefined;
   /**
    * Resolves when the operation is on disk. If it rejects, or the caller is refused in the meantime, it must never
@@ -37,10 +38,8 @@ interface ReceiverParts {
   readonly drainMs?: number;
 }
 
-export interface ReceiverTls {
-  readonly cert: string;
-  readonly key: string;
-  readonly ca?: string | undefined;
+export interface ReceiverTls extends ServerCertificate {
+  readonly ca?: Buffer | undefined;
 }
 
 interface Receiver {

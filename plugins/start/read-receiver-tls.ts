@@ -1,17 +1,18 @@
-import { readFile } from 'node:fs/promises';
+import { readAuthorities, readServerCertificate } from '../../src/platform/http/read-tls-files.js';
 import type { ReceiverTls } from '../receiver/receiver.js';
 import type { PluginSettings } from '../settings/plugin-settings.js';
 
 /**
  * Reads the receiver's certificate and key; undefined when it listens without TLS.
- * @throws when a file cannot be read
+ * @throws {Error} naming the variable to correct
  */
 export async function readReceiverTls(tls: PluginSettings['tls']): Promise<ReceiverTls | undefined> {
   if (!tls) return undefined;
-  const [cert, key, ca] = await Promise.all([
-    readFile(tls.certFile, 'utf8'),
-    readFile(tls.keyFile, 'utf8'),
-    tls.clientCaFile ? readFile(tls.clientCaFile, 'utf8') : undefined,
-  ]);
-  return { cert, key, ca };
+  const { certFile, keyFile, clientCaFile } = tls;
+  const certificate = await readServerCertificate(
+    { variable: 'PLUGIN_TLS_CERT', file: certFile },
+    { variable: 'PLUGIN_TLS_KEY', file: keyFile },
+  );
+  if (clientCaFile === undefined) return certificate;
+  return { ...certificate, ca: await readAuthorities({ variable: 'PLUGIN_TLS_CLIENT_CA', file: clientCaFile }) };
 }

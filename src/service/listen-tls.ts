@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { explained, explainedPort } from '../platform/explain-failure.js';
+import { explainedPort } from '../platform/explain-failure.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
+import { readServerCertificate } from '../platform/http/read-tls-files.js';
 import type { HttpConfig } from './config/http-config.js';
 
 /**
@@ -17,10 +17,12 @@ export async function listenTls(
 ): Promise<HttpServer | undefined> {
   if (!tls) return undefined;
   const { certificateFile, keyFile, port } = tls;
-  const cert = await explained(`TLS_CERTIFICATE_FILE ${certificateFile} cannot be read`, readFile(certificateFile));
-  const key = await explained(`TLS_KEY_FILE ${keyFile} cannot be read`, readFile(keyFile));
-  const listening = listen(handler, { host, port, connections }, { cert, key });
+  const certificate = await readServerCertificate(
+    { variable: 'TLS_CERTIFICATE_FILE', file: certificateFile },
+    { variable: 'TLS_KEY_FILE', file: keyFile },
+  );
+  const listening = listen(handler, { host, port, connections }, certificate);
   const server = await explainedPort('TLS_PORT', `TLS_PORT ${port} cannot be used`, listening);
-  expires(Date.parse(new X509Certificate(cert).validTo));
+  expires(Date.parse(new X509Certificate(certificate.cert).validTo));
   return server;
 }

@@ -68,6 +68,15 @@ describe('the receiver with TLS', () => {
     expect(await post(stranger)).toBe('refused');
   });
 
+  it.each(['', 'no certificate'])('does not start with a PLUGIN_TLS_CLIENT_CA that has the text "%s"', async (text) => {
+    const clientCaFile = join(folder, 'other-ca.pem');
+    await writeFile(clientCaFile, text);
+    const tls = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem'), clientCaFile };
+    await expect(startRig(open.backend, { settings: { tls } })).rejects.toThrow(
+      /^PLUGIN_TLS_CLIENT_CA .*other-ca.pem must have a certificate in PEM/,
+    );
+  });
+
   it('may listen beyond this machine without a secret when it asks for certificates, and only then', () => {
     const settings = { archivistUrl: 'http://a', clientId: 'a', clientSecret: 'b', host: '0.0.0.0', port: 0 };
     const tls = { certFile: 'a', keyFile: 'b', clientCaFile: undefined };

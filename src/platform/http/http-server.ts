@@ -11,6 +11,7 @@ import { errorBody } from './error-reply.js';
 import type { ConnectionLimits } from './open-connections.js';
 import { originForm } from './origin-form.js';
 import { inTurn } from './pipelined-requests.js';
+import type { ServerCertificate } from './read-tls-files.js';
 import { refusedHead } from './refused-head.js';
 import { paceResponses, type ResponsePace } from './response-pace.js';
 import { closeIfUnread, endAfterBody } from './unread-body.js';
@@ -50,16 +51,10 @@ const TLS = {
   secureOptions: constants.SSL_OP_NO_TICKET,
 } as const;
 
-/** The certificate of a TLS listener and its key, in PEM. */
-interface ServerCertificate {
-  readonly cert: Uint8Array;
-  readonly key: Uint8Array;
-}
-
 /**
  * Listens, with limits on a client's time and headers. With a certificate it uses TLS and requests a client
  * certificate. A client with no certificate, or with an unknown one, is still accepted and identified by its token.
- * @throws when the address is in use, or the certificate does not match its key
+ * @throws when the address is in use
  */
 export async function listen(
   handler: RequestListener,
@@ -68,13 +63,7 @@ export async function listen(
 ): Promise<HttpServer> {
   const messages = messagesOf(handler);
   const server: Server = certificate
-    ? createTlsServer({
-        ...BOUNDS,
-        ...messages,
-        ...TLS,
-        cert: Buffer.from(certificate.cert),
-        key: Buffer.from(certificate.key),
-      })
+    ? createTlsServer({ ...BOUNDS, ...messages, ...TLS, ...certificate })
     : createServer({ ...BOUNDS, ...messages });
   const closeIdle = boundConnections(server, address.connections ?? USUAL_LIMITS);
   const drain = drainConnections(server, closeIdle);
