@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { ApiError } from '../platform/errors.js';
 import type { Authenticate } from '../platform/http/authenticate.js';
 import type { OutboundFetch } from '../platform/http/outbound-fetch.js';
+import type { Logger } from '../platform/logger.js';
 import { textDigest } from '../platform/node-sha256.js';
 import { createProviderTokens } from './identity-provider/verify-provider-token.js';
 import { claimedIssuer, createAuthenticateMember } from './members/authenticate-member.js';
@@ -12,6 +13,7 @@ import { createAuthenticateCertificate } from './tls-ca-certificates/authenticat
 import { tokenIssuer } from './token-issuer.js';
 
 interface CallerDeps extends SessionDeps {
+  readonly logger: Logger;
   /** Checks tokens that the service issued itself. */
   readonly authenticateToken: Authenticate;
   readonly fetch: OutboundFetch;
@@ -36,9 +38,9 @@ export function createAuthenticateCaller(deps: CallerDeps): Authenticate {
 
 /** A token's issuer selects how it is verified. Without a token, a browser session or a client certificate is used. */
 function createCallerOf(deps: CallerDeps): Authenticate {
-  const { database, publicUrl, firstLook, authenticateToken } = deps;
+  const { database, logger, publicUrl, firstLook, authenticateToken } = deps;
   const ofCertificate = createAuthenticateCertificate(deps);
-  const ofMember = createAuthenticateMember({ database, tokens: createProviderTokens(deps) });
+  const ofMember = createAuthenticateMember({ database, logger, tokens: createProviderTokens(deps) });
   const issuerOf = rememberedIssuers();
   return async (request, again) => {
     const { authorization, cookie } = request.headers;

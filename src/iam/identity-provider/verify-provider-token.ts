@@ -3,6 +3,7 @@ import {
   createRemoteJWKSet,
   customFetch,
   decodeProtectedHeader,
+  errors,
   type JWTPayload,
   type JWTVerifyGetKey,
   jwtVerify,
@@ -11,6 +12,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../platform/clock.js';
 import type { OutboundFetch } from '../../platform/http/outbound-fetch.js';
 import { openProvider } from './open-provider.js';
+import { ProviderUnavailable } from './provider-unavailable.js';
 
 /** Only algorithms with published public keys: no HMAC, and never `none`. */
 const ALGORITHMS = [
@@ -34,19 +36,30 @@ const REMEMBERED = 1_000;
 /** Of the tokens; what is kept of one can be fifteen times as large. */
 const REMEMBERED_BYTES = 2 * 1024 * 1024;
 const KEYS_LIVE_MS = 10 * 60 * 1000;
+/** The provider has no such key, or the token does not say which one it means. */
+const OF_TOKEN = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
 
 /** Verifies tokens of the providers of tenancies. */
 export interface ProviderTokens {
   /**
    * Returns the claims of a token that this issuer signed and that has not expired. The caller must check the audience,
-   * because it depends on the tenancy. @throws if the token is invalid, or the issuer's keys cannot be fetched
+   * because it depends on the tenancy.
+   * @throws {ProviderUnavailable} if the issuer's keys cannot be fetched or used
+   * @throws {Error} if the token is invalid
    */
   verify(token: string, issuer: string): Promise<JWTPayload>;
 }
 
+/** The keys of an issuer, and the time until which they count. */
+interface IssuerKeys {
+  readonly keyOf: JWTVerifyGetKey;
+  readonly untilMs: number;
+}
+
 /**
- * Uses only the issuer's own keys, found through the discovery document below its URL; both are cached for ten minutes,
- * and so is what was found of a token.
+ * Uses only the issuer's own keys, found through the discovery document below its URL. Both are cached for ten minutes,
+ * and what was found of a token for as long as the keys that verified it: a key that the provider has withdrawn is found
+ * out, also for a token that was seen before.
  */
 export function createProviderTokens(deps: {
   readonly clock: Clock;
@@ -54,28 +67,25 @@ export function createProviderTokens(deps: {
   readonly allowPrivate: boolean;
 }): ProviderTokens {
   const lives = { ttl: KEYS_LIVE_MS, ttlResolution: 0, perf: deps.clock };
-  const keys = new LRUCache<string, Promise<JWTVerifyGetKey>>({ max: 100, ...lives });
-  const verified = new LRUCache<string, JWTPayload>({
-    max: REMEMBERED,
-    maxSize: REMEMBERED_BYTES,
-    // A key that the provider has withdrawn is found out, also for a token that was seen before.
-    ...lives,
-  });
+  const keys = new LRUCache<string, Promise<IssuerKeys>>({ max: 100, ...lives });
+  const verified = new LRUCache<string, JWTPayload>({ max: REMEMBERED, maxSize: REMEMBERED_BYTES, ...lives });
 
-  async function openKeys(issuer: string): Promise<JWTVerifyGetKey> {
+  async function openKeys(issuer: string): Promise<IssuerKeys> {
+    const untilMs = deps.clock.now() + KEYS_LIVE_MS;
     const provider = await openProvider({ issuer, clientId: 'keys', clientSecret: '' }, deps);
     const { jwks_uri: jwksUri } = provider.serverMetadata();
     if (jwksUri === undefined) throw new Error('the provider publishes no keys');
-    return createRemoteJWKSet(new URL(jwksUri), {
+    const published = createRemoteJWKSet(new URL(jwksUri), {
       [customFetch]: (url, { headers }) => deps.fetch(url, { headers: Object.fromEntries(new Headers(headers)) }),
       cacheMaxAge: KEYS_LIVE_MS,
     });
+    return { keyOf: (...token) => published(...token).catch(refuse), untilMs };
   }
 
-  function keysOf(issuer: string): Promise<JWTVerifyGetKey> {
+  function keysOf(issuer: string): Promise<IssuerKeys> {
     const known = keys.get(issuer);
     if (known) return known;
-    const opening = openKeys(issuer);
+    const opening = openKeys(issuer).catch(refuse);
     keys.set(issuer, opening);
     opening.catch(() => keys.delete(issuer));
     return opening;
@@ -89,15 +99,24 @@ export function createProviderTokens(deps: {
       const header = decodeProtectedHeader(token);
       if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('a header member is not accepted');
       if (!TYPES.includes(header.typ?.toLowerCase())) throw new Error('neither an access token nor an ID token');
-      const { payload } = await jwtVerify(token, await keysOf(issuer), {
+      const { keyOf, untilMs } = await keysOf(issuer);
+      const { payload } = await jwtVerify(token, keyOf, {
         algorithms: ALGORITHMS,
         issuer,
         clockTolerance: CLOCK_SKEW_SECONDS,
         currentDate: new Date(deps.clock.now()),
         requiredClaims: ['exp', 'sub', 'aud'],
       });
-      verified.set(hash, payload, { size: token.length });
+      const ttl = untilMs - deps.clock.now();
+      // The cache would keep it forever.
+      if (ttl > 0) verified.set(hash, payload, { size: token.length, ttl });
       return payload;
     },
   };
+}
+
+/** @throws {Error} what the token is to blame for, and every other failure as the provider's */
+function refuse(error: unknown): never {
+  const isOfToken = OF_TOKEN.some((kind) => error instanceof kind);
+  throw isOfToken ? error : new ProviderUnavailable({ cause: error });
 }

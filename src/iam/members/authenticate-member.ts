@@ -1,9 +1,11 @@
 import { decodeJwt } from 'jose';
-import { ApiError } from '../../platform/errors.js';
+import { ApiError, retryLater } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
+import type { Logger } from '../../platform/logger.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { IdentityProvider } from '../identity-provider/identity-provider.js';
 import { findProvidersOfIssuer } from '../identity-provider/identity-provider-store.js';
+import { ProviderUnavailable } from '../identity-provider/provider-unavailable.js';
 import { readClaims } from '../identity-provider/read-claims.js';
 import type { ProviderTokens } from '../identity-provider/verify-provider-token.js';
 import { namedTenancy } from '../tenancies/named-tenancy.js';
@@ -35,21 +37,30 @@ export function claimedIssuer(token: string): string | undefined {
  * Returns the check of such a token. A token is valid for the tenancies that trust its issuer and are its audience; its
  * subject must be an active member of one of them. If that holds for several tenancies, the request names one in the
  * header `archivist-tenancy`: any Owner can set the audience of another tenancy, and what is meant for that one must not
- * be recorded elsewhere. Every other token gets the same 401.
+ * be recorded elsewhere. Every other token gets the same 401, and 503 while its provider gives no keys to check it with.
  */
 export function createAuthenticateMember(deps: {
   readonly database: Database;
   readonly tokens: ProviderTokens;
+  readonly logger: Logger;
 }): AuthenticateMember {
   return async (token, wanted) => {
     const principal = await memberOf(deps, token, wanted).catch((error: unknown) => {
       if (error instanceof ApiError) throw error;
+      if (error instanceof ProviderUnavailable) {
+        deps.logger.warn({ err: error, issuer: claimedIssuer(token) }, 'tokens of an identity provider are refused');
+        throw retryLater('unavailable', NO_KEYS, TRY_AGAIN_SECONDS);
+      }
       return undefined;
     });
     if (principal) return principal;
     throw refused('The access token is not valid, or not of an active member.');
   };
 }
+
+const TRY_AGAIN_SECONDS = 30;
+const NO_KEYS =
+  'The identity provider of this token does not answer now, so the token cannot be checked. Try again later.';
 
 function refused(description: string): ApiError {
   return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });

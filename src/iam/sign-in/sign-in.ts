@@ -17,6 +17,7 @@ import { hashSecretToken } from '../secret-token.js';
 import { admitPerson } from './admit-person.js';
 import type { FirstLook } from './first-look.js';
 import { placeInConsole, type SignInState, type SignInStates } from './sign-in-state.js';
+import { noAnswer, TRY_AGAIN_SECONDS, whyUnconfirmed } from './unconfirmed-sign-in.js';
 
 export interface SignInDeps {
   readonly database: Database;
@@ -47,8 +48,6 @@ interface Callback {
   /** In the path, if it is the redirect URI of a tenancy. */
   readonly tenancy?: string;
 }
-
-const TRY_AGAIN_SECONDS = 30;
 
 /** The provider of a tenancy named by its UUID or its verified domain, or the only provider if there is just one. */
 export async function chooseProvider(
@@ -138,7 +137,7 @@ export async function findAcceptance(
  * Finishes a sign-in that was started in this browser: redeems the code and admits the person that the provider
  * confirms.
  * @throws {ApiError} bad_request for a callback that belongs to no sign-in of this browser, forbidden for a person who
- * is not admitted
+ * is not admitted, unavailable if the provider does not answer or does not accept this service
  */
 export async function endSignIn(deps: SignInDeps, callback: Callback, cookies: string | undefined): Promise<Redirect> {
   const begun = deps.states.read(cookies);
@@ -171,13 +170,10 @@ async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignI
     const more = told ? {} : await openid.fetchUserInfo(client, tokens.access_token, claims.sub);
     return { subject: claims.sub, claims: { ...more, ...claims } };
   } catch (error) {
-    deps.logger.info({ err: error }, 'a sign-in failed');
-    if (error instanceof openid.AuthorizationResponseError && error.error === 'access_denied')
-      throw new ApiError(
-        'forbidden',
-        'You cancelled this sign-in, or your organisation’s identity provider does not let you use this service. If you did not cancel it, ask its administrator for access.',
-      );
-    throw new ApiError('bad_request', 'The identity provider did not confirm this sign-in. Sign in again.');
+    const { refusal, isUsual } = whyUnconfirmed(error);
+    const { tenantId: tenancy, issuer } = provider;
+    deps.logger[isUsual ? 'info' : 'warn']({ err: error, tenancy, issuer }, 'a sign-in failed');
+    throw refusal;
   }
 }
 
@@ -198,7 +194,7 @@ async function clientOf(deps: SignInDeps, provider: IdentityProvider): Promise<o
   if (clientSecret === undefined) throw new Error('the client secret of an identity provider cannot be decrypted');
   return openProvider({ issuer, clientId, clientSecret }, deps).catch((error: unknown) => {
     deps.logger.warn({ err: error, tenancy: provider.tenantId }, 'an identity provider does not answer');
-    throw retryLater('unavailable', 'The identity provider does not answer now. Try again later.', TRY_AGAIN_SECONDS);
+    throw noAnswer();
   });
 }
 

@@ -1,0 +1,110 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, SignJWT } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
+import { sendRequest } from '../../api/send-request.js';
+import { startTestService, type TestService } from '../../api/test-service.js';
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const { publicKey, privateKey } = newKeyPair({ type: 'ec', curve: 'P-256' });
+const json = (body: unknown, status = 200): Answer => ({ status, body: JSON.stringify(body) });
+
+let running: TestService;
+let provider: Server;
+let issuer: string;
+/** By path; a test replaces the ones that it is about. */
+let answers: Record<string, Answer>;
+let usual: Record<string, Answer>;
+
+beforeAll(async () => {
+  provider = createServer((request, response) => {
+    const { status, body, headers } = answers[request.url!.split('?')[0]!] ?? json({}, 404);
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+  });
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  const document = { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
+  usual = {
+    '/.well-known/openid-configuration': json({ ...document, jwks_uri: `${issuer}/jwks` }),
+    '/jwks': json({ keys: [{ ...(await exportJWK(publicKey)), kid: 'known', alg: 'ES256' }] }),
+  };
+  running = await startTestService({ PRIVATE_IDENTITY_PROVIDERS: 'allow' });
+  const config = { issuer, client_id: 'console', client_secret: 'a secret that the provider knew' };
+  const path = '/archivist/v1/tenancies/self';
+  const { status } = await sendRequest(running.url, running.owner, 'PATCH', path, { enterprise_sso_config: config });
+  expect(status).toBe(200);
+});
+beforeEach(() => {
+  answers = { ...usual };
+});
+afterAll(async () => {
+  await running?.close();
+  provider?.close();
+});
+
+async function send(kid: string): Promise<Response> {
+  const token = await new SignJWT({ iss: issuer, sub: 'alice', aud: 'console' })
+    .setProtectedHeader({ alg: 'ES256', kid })
+    .setExpirationTime('1h')
+    .sign(privateKey);
+  return fetch(`${running.url}/archivist/iam/v1/principal`, { headers: { authorization: `Bearer ${token}` } });
+}
+
+describe('a token whose provider', () => {
+  // In this order: keys that were read once are kept.
+  it.each([
+    ['describes itself with status 500', '/.well-known/openid-configuration', json({}, 500)],
+    ['describes itself as another one', '/.well-known/openid-configuration', json({ issuer: 'https://other.example' })],
+    ['publishes keys with status 500', '/jwks', json({}, 500)],
+    ['publishes a page instead of keys', '/jwks', { status: 200, body: '<p>' }],
+    ['publishes no list of keys', '/jwks', json({})],
+  ])('%s is answered with 503, because nothing is known of it', async (_, path, answer) => {
+    answers[path] = answer;
+    const refused = await send('known');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30']);
+    expect(await refused.json()).toMatchObject({
+      error: 'unavailable',
+      description: expect.stringContaining('identity provider'),
+    });
+  });
+
+  it('has no such key is refused, as one of nobody is', async () => {
+    expect((await send('unknown')).status).toBe(401);
+    expect((await send('known')).status).toBe(401);
+  });
+});
+
+describe('a sign-in whose provider', () => {
+  it.each([
+    ['refuses the client secret', json({ error: 'invalid_client' }, 401), 503, 'the secret may have expired'],
+    [
+      'refuses the client secret as HTTP does',
+      { ...json({ error: 'invalid_client' }, 401), headers: { 'www-authenticate': 'Basic realm="token"' } },
+      503,
+      'the secret may have expired',
+    ],
+    ['fails', json({}, 500), 503, 'does not answer now'],
+    ['redirects', { status: 302, body: '', headers: { location: '/' } }, 503, 'does not answer now'],
+    [
+      'shows a page',
+      { status: 200, body: '<p>', headers: { 'content-type': 'text/html' } },
+      503,
+      'does not answer now',
+    ],
+    ['has forgotten the code', json({ error: 'invalid_grant' }, 400), 400, 'did not confirm'],
+    ['gives no ID token', json({ access_token: 'a', token_type: 'Bearer' }), 400, 'did not confirm'],
+  ])('%s says what to do', async (_, answer, status, says) => {
+    answers['/token'] = answer;
+    const begun = await fetch(`${running.url}/console/sign-in`, { redirect: 'manual' });
+    const state = new URL(begun.headers.get('location')!).searchParams.get('state');
+    const cookie = begun.headers.getSetCookie()[0]!.split(';')[0]!;
+    const ended = await fetch(`${running.url}/console/callback?code=c&state=${state}`, { headers: { cookie } });
+    expect([ended.status, await ended.text()]).toEqual([status, expect.stringContaining(says)]);
+  });
+});
