@@ -81,6 +81,24 @@ describe.skipIf(!mayMount())('a disk of the service is full', () => {
     WITHIN_MS,
   );
 
+  it(
+    'embedded: a start that finds no room for the engine says so',
+    async () => {
+      const disk = smallDisk(128);
+      const deployment = await createDeployment('embedded', undefined, { within: disk.folder });
+      try {
+        disk.fill(0);
+        const service = deployment.spawn();
+        expect(await service.ended).toBe(1);
+        expect(service.output()).toMatch(/the database in DATA_DIR cannot be opened: .*No space left on device/);
+      } finally {
+        await deployment.close();
+        disk.close();
+      }
+    },
+    WITHIN_MS,
+  );
+
   it.runIf(ENGINES.includes('PostgreSQL'))(
     'PostgreSQL: rounds in a thread of their own that meet a full object store hold writes up too, and lose nothing',
     async () => {

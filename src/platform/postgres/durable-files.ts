@@ -17,8 +17,8 @@ interface EmscriptenOptions {
   onAbort?: () => void;
 }
 
-/** Begins what the engine says before it gives up. */
-const PANIC = 'PANIC:';
+/** What the engine says before it gives up: FATAL when it cannot start, else PANIC. */
+const GIVES_UP = /(?:FATAL|PANIC):.*/;
 
 /** What the engine's files are given. */
 export interface DurableFilesOptions {
@@ -35,22 +35,27 @@ export interface DurableFilesOptions {
  */
 export class DurableFiles extends NodeFS {
   readonly #options: DurableFilesOptions;
+  #reason: string | undefined;
 
   constructor(folder: string, options: DurableFilesOptions) {
     super(folder);
     this.#options = options;
   }
 
+  /** Why the engine has given up, if it said so. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
   override async init(...parameters: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const ready = await super.init(...parameters);
     const { sync = fsyncSync, died } = this.#options;
     const options = ready.emscriptenOpts as unknown as EmscriptenOptions;
-    let reason = 'it gave no reason';
     // Its other lines may tell what is in the database.
     options.printErr = (line) => {
-      if (line.includes(PANIC)) reason = line.slice(line.indexOf(PANIC));
+      this.#reason = GIVES_UP.exec(line)?.[0] ?? this.#reason;
     };
-    options.onAbort = () => died(reason);
+    options.onAbort = () => died(this.#reason ?? 'it gave no reason');
     options.preRun.push(({ FS, NODEFS }) => {
       NODEFS.stream_ops.fsync = ({ nfd }) => {
         try {

@@ -63,8 +63,12 @@ export function serveEngine(port: MessagePort, { sync, buffers = '64MB' }: Engin
   });
 }
 
-/** Starts the engine on a cluster and recovers from a crash. */
-function openCluster(files: DurableFiles, buffers: string): Promise<PGlite> {
+/** Starts the engine on a cluster and recovers from a crash. @throws {Error} with what the engine says */
+async function openCluster(files: DurableFiles, buffers: string): Promise<PGlite> {
   setFlagsFromString(`--wasm-tiering-budget=${OPTIMISED_AFTER}`);
-  return PGlite.create({ fs: files, startParams: [...START, '-c', `shared_buffers=${buffers}`] });
+  try {
+    return await PGlite.create({ fs: files, startParams: [...START, '-c', `shared_buffers=${buffers}`] });
+  } catch (error) {
+    throw files.reason === undefined ? error : new Error(files.reason, { cause: error });
+  }
 }
