@@ -1,6 +1,8 @@
-import { access, constants, open, readdir, readFile, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { access, constants, open, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { equalBytes } from '../core/bytes.js';
+import { isNoSpace } from './disk/disk-full.js';
 import {
   createFile,
   createStagedFile,
@@ -61,8 +63,25 @@ export function fileObjectStore(folder: string): ObjectStore {
         .filter((key) => key.startsWith(prefix))
         .sort();
     },
-    ping: () => access(folder, constants.R_OK | constants.W_OK | constants.X_OK),
+    async ping() {
+      await access(folder, constants.R_OK | constants.X_OK);
+      await tryToWrite(folder);
+    },
   };
+}
+
+/**
+ * Makes a file and removes it: of a file system that an error has made read-only, Linux says that it may be written.
+ * @throws the error of the file system, unless it has no room: that is the disk watch's to say
+ */
+async function tryToWrite(folder: string): Promise<void> {
+  const path = join(folder, `${UNFINISHED}${randomUUID()}`);
+  try {
+    await writeFile(path, '', { flag: 'wx' });
+    await unlink(path);
+  } catch (error) {
+    if (!isNoSpace(error)) throw error;
+  }
 }
 
 /** What a reading finds; undefined if there is nothing. */

@@ -210,6 +210,13 @@ describe.each([
     expect(await store.list('none/')).toEqual([]);
   });
 
+  it('says whether it can be written by writing: permissions do not tell that a file system has failed', async () => {
+    await utimes(folder, 1, 1);
+    await openStore(folder).ping();
+    expect((await stat(folder)).mtimeMs).toBeGreaterThan(1_000);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('takes no key that leads out of its folder', async () => {
     for (const key of ['../x', 'a/../../x', '/etc/passwd', 'a//b', '', '.hidden', 'a\0b', 'a/.unfinished-1'])
       await expect(store.put(key, utf8('x')), key).rejects.toThrow(TypeError);

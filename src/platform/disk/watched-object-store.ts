@@ -1,3 +1,4 @@
+import { type ApiError, retryLater } from '../errors.js';
 import type { ObjectStore } from '../object-store.js';
 import { DiskFull, isNoSpace } from './disk-full.js';
 import type { DiskWatch } from './disk-watch.js';
@@ -5,10 +6,26 @@ import type { DiskWatch } from './disk-watch.js';
 /** A fast upload could use up the reserve between two looks of the watch. */
 const LOOK_BYTES = 8 * 1024 * 1024;
 
+/** A file system that only reads, or has failed, or refuses this user. */
+const UNWRITABLE: ReadonlySet<string> = new Set(['EROFS', 'EIO', 'EACCES', 'EPERM', 'ESTALE']);
+const RETRY_SECONDS = 10;
+
+function isUnwritable(error: unknown): boolean {
+  return UNWRITABLE.has(String((error as { code?: unknown } | null)?.code));
+}
+
+function unwritable(): ApiError {
+  return retryLater(
+    'unavailable',
+    'The object store cannot be written. Reads go on. Try again when the operator has corrected it.',
+    RETRY_SECONDS,
+  );
+}
+
 /**
  * An object store that refuses writes while its disk is full, and reports a write that found no room. Reads and removals
  * pass. A refused write leaves no object and no file.
- * @throws {DiskFull} from the methods that write
+ * @throws {DiskFull} from the methods that write; {ApiError} unavailable, where the file system cannot be written
  */
 export function watchedObjectStore(store: ObjectStore, disk: DiskWatch): ObjectStore {
   async function writing<Result>(write: () => Promise<Result>): Promise<Result> {
@@ -16,6 +33,7 @@ export function watchedObjectStore(store: ObjectStore, disk: DiskWatch): ObjectS
     try {
       return await write();
     } catch (error) {
+      if (isUnwritable(error)) throw Object.assign(unwritable(), { cause: error });
       if (!isNoSpace(error)) throw error;
       disk.report('objects');
       throw Object.assign(new DiskFull('objects'), { cause: error });

@@ -133,6 +133,20 @@ describe('an object store on a full disk', () => {
     await expect(watchedObjectStore(failing, disk).put('a', bytes)).rejects.toMatchObject({ use: 'objects' });
     expect(disk.isFull('objects')).toBe(true);
   });
+
+  it.each(['EROFS', 'EIO'])(
+    'refuses a write that fails with %s for now: it is not full, and no fault of ours',
+    async (code) => {
+      const disk = watch(1);
+      const cause = Object.assign(new Error(), { code });
+      const failing = { ...fileObjectStore(folder), putStream: () => Promise.reject(cause) };
+      const refusal = { status: 503, headers: { 'retry-after': '10' }, cause };
+      await expect(watchedObjectStore(failing, disk).putStream('a', (async function* () {})())).rejects.toMatchObject(
+        refusal,
+      );
+      expect(disk.isFull('objects')).toBe(false);
+    },
+  );
 });
 
 it.each([
