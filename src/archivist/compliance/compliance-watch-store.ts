@@ -1,6 +1,7 @@
 import { table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { rowsById } from '../../platform/postgres/rows-by-id.js';
 import { deleteRows, replacing, updateRows } from '../../platform/postgres/rows-by-key.js';
 
 /** A webhook tells changed compliance, and there is a policy whose verdicts can change. */
@@ -115,8 +116,8 @@ export async function assetIdsAfter(tx: Tx, tenantId: string, after: string, lim
 /** Ids of the assets of these events, each once. */
 export async function assetsOfEvents(tx: Tx, tenantId: string, eventIds: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ asset_id: string }>(
-    'SELECT DISTINCT asset_id FROM archivist.asset_event WHERE tenant_id = $1 AND event_id = ANY ($2::uuid[])',
-    [tenantId, eventIds],
+    `SELECT e.asset_id ${rowsById('asset_event', 'event_id', 'e')}`,
+    [eventIds.map(() => tenantId), eventIds],
   );
-  return rows.map(({ asset_id: assetId }) => assetId);
+  return [...new Set(rows.map(({ asset_id: assetId }) => assetId))];
 }
