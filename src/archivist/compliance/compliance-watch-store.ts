@@ -115,9 +115,9 @@ export async function assetIdsAfter(tx: Tx, tenantId: string, after: string, lim
 
 /** Ids of the assets of these events, each once. */
 export async function assetsOfEvents(tx: Tx, tenantId: string, eventIds: readonly string[]): Promise<string[]> {
-  const rows = await tx.query<{ asset_id: string }>(
-    `SELECT e.asset_id ${rowsById('asset_event', 'event_id', 'e')}`,
-    [eventIds.map(() => tenantId), eventIds],
-  );
+  const rows = await tx.query<{ asset_id: string }>(`SELECT e.asset_id ${rowsById('asset_event', 'event_id', 'e')}`, [
+    eventIds.map(() => tenantId),
+    eventIds,
+  ]);
   return [...new Set(rows.map(({ asset_id: assetId }) => assetId))];
 }

@@ -258,7 +258,7 @@ async function eventPage(
   const query = readListQuery(request.query, from.list, deps.pageTokens);
   const order = listOrder(query.filters);
   const ofAsset =
-    request.assetId === undefined ? [] : [meaning({ kind: 'range' }, condition('e.asset_id = ?', request.assetId))];
+    request.assetId === undefined ? [] : [meaning({ kind: 'parent' }, condition('e.asset_id = ?', request.assetId))];
   // The simple-hash orders are those of anchors, which cover a tenancy's own events: the first branch.
   const asked = order === 'oldest' ? from.branches.slice(0, 1) : from.branches;
   const branches: Condition[][] = [];

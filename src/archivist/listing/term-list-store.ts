@@ -13,6 +13,7 @@ import {
   type TermPage,
   type TermTable,
 } from './term-search-store.js';
+import { withinParent } from './within-parent.js';
 
 /**
  * The first rows that meet all conditions, in the list's order: `limit` of them, or fewer large ones. Where no index finds
@@ -24,7 +25,7 @@ export async function listByTerms<Row extends object>(
   asked: readonly Condition[],
   page: TermPage,
 ): Promise<Portion<Row>> {
-  const conditions = await narrowByAlternatives(tx, table, asked);
+  const conditions = withinParent(await narrowByAlternatives(tx, table, asked));
   const first = await pageOfFirstRows<Row>(tx, table, conditions, page);
   if (first) return first;
   const narrowed = await narrowByTerms(tx, table, conditions, page);
@@ -50,7 +51,7 @@ export async function countRows(
   asked: readonly Condition[],
   limit?: number,
 ): Promise<ListTotal> {
-  const conditions = await narrowByAlternatives(tx, table, asked);
+  const conditions = withinParent(await narrowByAlternatives(tx, table, asked));
   const counted = await countByTerms(tx, table, conditions, limit);
   if (counted !== undefined) return { total: counted };
   const narrowed = await narrowByTerms(tx, table, conditions);

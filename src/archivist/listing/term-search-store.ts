@@ -3,6 +3,7 @@ import type { ListOrder } from '../../platform/listing/list-order.js';
 import type { ListTotal } from '../../platform/listing/list-page.js';
 import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { isOfParent } from './within-parent.js';
 
 /** A table whose texts have an index of terms. */
 export interface TermTable {
@@ -33,6 +34,12 @@ const READ_FOR_PAGE = 10_000;
 /** And so many for a total. */
 const READ_FOR_TOTAL = 12_000;
 
+/** Whether a parent has so few rows that the first rows of the list are all of them. */
+async function isShort(tx: Tx, table: TermTable, conditions: readonly Condition[], order: ListOrder): Promise<boolean> {
+  if (!conditions.some(isOfParent)) return false;
+  return (await idAt(tx, table, conditions, order, READ_FIRST + 1)) === undefined;
+}
+
 /**
  * The page of a filtered list, if the first rows in the list's order fill it: then it costs what is on it. Other ways
  * are for what few rows meet: the index of terms finds every row that has a term before it returns the first one, and
@@ -47,7 +54,7 @@ export async function pageOfFirstRows<Row extends object>(
 ): Promise<Portion<Row> | undefined> {
   if (!startsFromFirstRows(conditions)) return undefined;
   const found = await rowsAmong<Row>(tx, table, conditions, page, READ_FIRST);
-  return isFull(found, page) ? found : undefined;
+  return isFull(found, page) || (await isShort(tx, table, conditions, page.order)) ? found : undefined;
 }
 
 /**
@@ -125,7 +132,7 @@ export function rowOrder({ idMember }: TermTable, order: ListOrder): string {
 
 /** A condition of the list itself: its tenancy, what it leaves out, or where in its order it starts or ends. */
 function ofList({ means }: Condition): boolean {
-  return means !== undefined && ['tenancy', 'listed', 'beyond', 'range'].includes(means.kind);
+  return means !== undefined && ['tenancy', 'listed', 'beyond', 'range', 'parent'].includes(means.kind);
 }
 
 /** Its rows have an index in the order of the list. */
@@ -209,8 +216,10 @@ export async function countByTerms(
   conditions: readonly Condition[],
   limit: number | undefined,
 ): Promise<number | undefined> {
-  if (limit !== undefined && startsFromFirstRows(conditions))
-    if ((await countAmong(tx, table, conditions, limit, READ_FIRST)) === limit) return limit;
+  if (limit !== undefined && startsFromFirstRows(conditions)) {
+    const total = await countAmong(tx, table, conditions, limit, READ_FIRST);
+    if (total === limit || (await isShort(tx, table, conditions, 'newest'))) return total;
+  }
   const search = termSearch(conditions);
   if (!search?.complete || search.beyond !== undefined) return undefined;
   const [row] = await tx.query<{ total: bigint }>(
