@@ -19,7 +19,8 @@ export function judgeBundleFiles(): (name: string, bytes: number) => void {
   let unpacked = 0;
   return (name, bytes) => {
     // File systems differ in which names they keep apart. One name for two contents: another tool would check the other.
-    const known = name.normalize('NFC').toLowerCase();
+    // In upper case first: some letters, such as ſ and s, are only then one.
+    const known = name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
     if (names.has(known)) throw new UsageError(`the evidence bundle has ${name} in it twice`);
     if (ELSEWHERE.test(name)) throw new UsageError(`the evidence bundle has a file for elsewhere in it: ${name}`);
     unpacked += bytes;
