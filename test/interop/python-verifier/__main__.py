@@ -21,6 +21,8 @@ import vcon_forms
 from evidence import File
 from witness import Witness
 
+# A vCon may have 900 levels of lists and objects, and each takes several calls.
+DEEPEST = 10_000
 EXIT = {"verified": 0, "refused": 1, "unreadable": 2, "incomplete": 3}
 
 
@@ -89,6 +91,7 @@ def serve():
 
 
 def main():
+    sys.setrecursionlimit(DEEPEST)
     if sys.argv[1:] == ["--serve"]:
         serve()
         return 0

@@ -3,6 +3,7 @@
 import re
 
 import check as check_module
+import event_issuer
 import log_files
 import massif as massif_files
 import other_leaf
@@ -28,8 +29,8 @@ DRAFT, MAP = "tenancy-log-receipt.cose", "tenancy-log-receipt-map.cose"
 MISMATCH = "bundle_mismatch"
 
 
-def check(given, documents, trust):
-    """Findings about a bundle and the documents beside it."""
+def check(given, trust):
+    """Findings about a bundle, and the events in it that can be read, each with its path."""
     is_part, files = is_page(given.data), files_of(given)
     folders = {place_of(path)[1] for path in files} - {None}
     unreadable(INDEX in files or folders, "it is no bundle")
@@ -47,10 +48,19 @@ def check(given, documents, trust):
     check_unlisted(findings, index, files)
     findings.attempt(PAGE, lambda: compare_page(files))
     logs = prove_logs(findings, files, trust)
-    about = [check_operation(findings, Operation(files, *each), logs, trust) for each in named]
+    for each in named:
+        check_operation(findings, Operation(files, *each), logs, trust)
     name_explanations(findings, index, files)
-    check_documents(findings, documents, [each for each in about if each])
-    return findings
+    return findings, list(_events(files))
+
+
+def _events(files):
+    for path, data in files.items():
+        if place_of(path)[0] == "event":
+            try:
+                yield path, Event(strict_json.unambiguous(data))
+            except Refused:
+                pass
 
 
 def check_listing(findings, index, files, is_part):
@@ -81,7 +91,7 @@ def check_unlisted(findings, index, files):
         kind, _ = place_of(path)
         if path == INDEX or path in listed or kind in NO_EVIDENCE or (kind and not index):
             continue
-        evidence = kind is not None or kind_of(data) != "document" or is_conversation(data)
+        evidence = kind is not None or kind_of(data) not in ("document", "keys") or is_conversation(data)
         findings.uncovered(path, "unproven" if evidence else "explanation")
 
 
@@ -160,26 +170,25 @@ class Operation:
 
 
 def check_operation(findings, operation, logs, trust):
-    """Checks each file by its own proof and against the others; returns the facts that name the document."""
-    parts, about = _check_statement(findings, operation, trust)
+    """Checks each file by its own proof and against the others."""
+    parts = _check_statement(findings, operation, trust)
     if EVENT not in operation.files:
         for name in operation.files:
             if name.endswith(".cose") or name.startswith("witness/"):
                 findings.uncovered(operation.path(name), "unproven")
-        return about
+        return
     path = operation.path(EVENT)
     event = findings.attempt(path, lambda: Event(strict_json.unambiguous(operation.files[EVENT])))
     if event is None:
-        return about
+        return
     if operation.identity not in (None, event.identity):
         findings.refusal(INDEX, Refused(MISMATCH, "the index names another event"))
-    claimed = _check_event(findings, operation, event, logs, trust)
+    _check_event(findings, operation, event, logs, trust)
     if STATEMENT not in operation.files and is_template(event.attributes):
         findings.lacks("statement")
     frozen = parts.event if parts else None
     if frozen and (frozen.members, frozen.index, frozen.idtimestamp) != (event.members, event.index, event.idtimestamp):
         findings.refusal(path, Refused(MISMATCH, "it is not the event in the transparent statement"))
-    return about or (claimed if claimed and "payload_hash" in claimed else None)
 
 
 def _check_statement(findings, operation, trust):
@@ -187,11 +196,11 @@ def _check_statement(findings, operation, trust):
         for name in ("signed-statement.cose", "statement-log-receipt.cose"):
             if name in operation.files:
                 findings.uncovered(operation.path(name), "unproven")
-        return None, None
+        return None
     found, parts, _ = transparent.examine(operation.files[STATEMENT], trust)
     findings.add(found)
     if parts is None:
-        return None, None
+        return None
     same = [("signed-statement.cose", parts.message.entry()),
             ("statement-log-receipt.cose", parts.bytes.get(STATEMENT_LOG))]
     if TENANCY_LOG in parts.bytes:
@@ -203,12 +212,11 @@ def _check_statement(findings, operation, trust):
             findings.uncovered(operation.path(name), "unproven")
         elif operation.files[name] != part:
             findings.refusal(operation.path(name), Refused(MISMATCH, "it is not the one in the transparent statement"))
-    claims = [claim["facts"] for claim in found.claims if claim["kind"] == "statement"]
-    return parts, claims[0] if claims and "payload_hash" in claims[0] else None
+    return parts
 
 
 def _check_event(findings, operation, event, logs, trust):
-    """The facts of the event, if a receipt or a log file proves it."""
+    """Claims the event, if a receipt or a log file proves it."""
     path, found = operation.path(EVENT), []
     given = [name for name in (DRAFT, MAP) if name in operation.files]
     for name in given:
@@ -234,10 +242,11 @@ def _check_event(findings, operation, event, logs, trust):
             break
     if found:
         transparent.claim_event(findings, path, event, found)
+        if STATEMENT not in operation.files:
+            event_issuer.check(findings, path, event, found[0]["log"].get("issuer"), trust)
     else:
         findings.uncovered(path, "unproven")
     _check_witness(findings, operation, event, trust)
-    return findings.claims[-1]["facts"] if found else None
 
 
 def _check_same_receipt(draft, mapped):
@@ -264,24 +273,3 @@ def _check_witness(findings, operation, event, trust):
         elif proof:
             findings.lacks("witness_keys")
             findings.uncovered(path, "unproven")
-
-
-def check_documents(findings, documents, about):
-    """One operation has to be about the document."""
-    naming = [facts for facts in about if "payload_hash" in facts]
-    for piece, document in documents:
-        found = []
-        for facts in naming:
-            try:
-                found.append(transparent.document_facts(document, facts))
-            except Refused:
-                pass
-        found = found or [transparent.attached(findings, document)]
-        if found[0]:
-            findings.claim("document", piece, found[0], [])
-        elif not naming:
-            findings.uncovered(piece, "unproven")
-        else:
-            findings.refusal(piece, Refused("payload_hash_mismatch", "no operation is about this document"))
-    if about and not documents:
-        findings.lacks("document")

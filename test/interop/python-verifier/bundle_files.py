@@ -1,15 +1,13 @@
 """The files of an evidence bundle, as a zip or a folder, and its index (docs/formats/bundle.md)."""
 
 import base64
-import io
 import os
 import re
 import unicodedata
-import zipfile
-import zlib
 
 import check
 import strict_json
+import zip_files
 from event import UUID
 from refusal import Refused, require
 
@@ -30,7 +28,7 @@ SYSTEM_FILE = re.compile(r"(^|/)(\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*)$")
 KEYS_COPY = r"keys/(log-keys(-\d+)?\.cbor|key-manifest(-\d+)?\.cbor|did(-\d+)?\.json)"
 LOG_FILE = rf"log/tenant/({UUID})/0/(?:(massifs)/(\d{{16}})\.log|(massifseals)/(\d{{16}})\.sth)"
 MOST_FILES, MOST_BYTES, MOST_IN_ALL = 20_000, 16 << 20, 256 << 20
-ELSEWHERE = re.compile(r"^/|^[A-Za-z]:|\\|(^|/)\.\.(/|$)")
+ELSEWHERE = re.compile(r"^/|[\\:]|[. ](/|\Z)|(^|/)(__proto__)?(/|\Z)")
 
 
 def place_of(path):
@@ -59,7 +57,7 @@ def unreadable(condition, why):
 def _checked_names(sizes):
     seen = set()
     for name, size in sizes:
-        folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+        folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).upper().lower())
         unreadable(folded not in seen, f"{name} is there twice")
         unreadable(not ELSEWHERE.search(name), f"{name} is for elsewhere")
         unreadable(size <= MOST_BYTES, f"{name} is too large")
@@ -85,11 +83,10 @@ def page_zip(data):
 
 def read_zip(data):
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as opened:
-            infos = [info for info in opened.infolist() if not info.is_dir()]
-            _checked_names([(info.filename, info.file_size) for info in infos])
-            return {info.filename: opened.read(info) for info in infos}
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+        found = zip_files.entries(data)
+        _checked_names([(entry.name.removesuffix("/"), max(entry.packed_size, entry.size)) for entry in found])
+        return {entry.name: entry.content() for entry in found if not entry.name.endswith("/")}
+    except zip_files.BadZip as error:
         raise check.Unreadable(f"the zip is damaged: {error}") from None
 
 

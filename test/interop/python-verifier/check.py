@@ -1,5 +1,6 @@
 """One verdict about the files that were given together."""
 
+import event_issuer
 import facts
 import log_files
 import other_leaf
@@ -31,15 +32,16 @@ class Given:
 def check_files(files, trust):
     """Findings about everything that was given. Raises Unreadable when it makes no check."""
     import bundle  # it uses the checks of the modules above
+    import named_documents
+
+    named_documents.find(files, Unreadable)
 
     def of(*kinds):
         return [each for each in files if each.kind in kinds]
 
     documents = [(each.path, each.data) for each in of("document")]
     bundles = of("bundle", "folder")
-    if bundles:
-        return bundle.check(bundles[0], documents, trust)
-    if not of("transparent_statement", "statement", "receipt", "seal", "massif", "event", "event_list"):
+    if not bundles and not of("transparent_statement", "statement", "receipt", "seal", "massif", "event", "event_list"):
         raise Unreadable("no evidence among the files")
     findings = Findings()
     carried, stated = _carried(of("transparent_statement"))
@@ -49,24 +51,47 @@ def check_files(files, trust):
     for each in of("receipt"):
         _match(findings, each, [*entries, *carried.values()], [*events, *stated.values()], trust)
     _check_log(findings, of("massif"), of("seal"), [*events, *loose.values()], trust)
+    spoken = []  # entries whose signature was checked
     for each in of("transparent_statement"):
         elsewhere = [given[each.path].proofs if each.path in given else [] for given in (carried, loose)]
-        findings.add(transparent.examine(each.data, trust, *elsewhere)[0])
+        found, parts, signed = transparent.examine(each.data, trust, *elsewhere)
+        findings.add(found)
+        if signed:
+            spoken.append(parts.message.entry())
     for path, given in carried.items():
-        if given.has_own and given.proofs:
+        if given.proofs and (given.has_own or given.value.entry() not in spoken):
             findings.claim("entry", path, {}, given.proofs)
     for path, given in stated.items():
         if given.has_own and given.proofs:
             findings.claim("event", path, facts.of_event(given.value), given.proofs)
-    _compare(findings, [*stated.values(), *events])
+    bundled = []
+    for each in bundles:
+        found, inside = bundle.check(each, trust)
+        findings.add(found)
+        bundled += [Given(f"{each.path}/{path}", event) for path, event in inside]
+    _compare(findings, [*stated.values(), *bundled, *events])
+    claims = list(findings.claims)
     for given in entries:
-        _check_statement(findings, given, trust)
+        if _check_statement(findings, given, trust):
+            spoken.append(given.value.entry())
     for given in loose.values():
         _settle(findings, given)
     for given in events:
-        _check_event(findings, given)
+        if _check_event(findings, given) and not _is_among(claims, given.value):
+            event_issuer.check(findings, given.piece, given.value, given.proofs[0]["log"].get("issuer"), trust, spoken)
+    _name_others(findings, files, documents)
     transparent.check_documents(findings, documents)
     return findings
+
+
+def _name_others(findings, files, documents):
+    """Names the files that were not checked for what they are."""
+    may_be_meant = not documents and any("payload_hash" in claim["facts"] for claim in findings.claims)
+    for each in files:
+        if each.kind == "keys":
+            findings.uncovered(each.path, "unproven" if may_be_meant else "explanation")
+        elif each.kind == "key_manifest" or each.form:
+            findings.uncovered(each.path, "explanation")
 
 
 def _read(findings, files, read):
@@ -189,12 +214,19 @@ def _check_log(findings, massifs, seals, events, trust):
             (given.others if found[0] is None else given.proofs).append(found[0] or found[1])
 
 
+def _is_among(claims, event):
+    """Whether one of these claims is about the same leaf: that one was compared with the pin."""
+    leaf = event.leaf().hex()
+    return any(claim["kind"] == "event" and proof.get("leaf") == leaf for claim in claims for proof in claim["by"])
+
+
 def _check_statement(findings, given, trust):
     signed = findings.attempt(given.piece, lambda: transparent.verified_statement(given.value, trust))
     if signed:
         found = _proofs_elsewhere(findings, h(b"\0", given.value.entry()), ("statement", "entry"))
         elsewhere = [proof for _, proof in found if proof["vds"] == STATEMENT_LOG and proof not in given.proofs]
         transparent.claim_statement(findings, given.piece, signed, [*given.proofs, *elsewhere])
+    return signed is not None
 
 
 def _settle(findings, given):
@@ -208,10 +240,11 @@ def _settle(findings, given):
 
 
 def _check_event(findings, given):
+    """Whether the event is proven."""
     event = given.value
     leaf = findings.attempt(given.piece, event.leaf)
     if leaf is None:
-        return
+        return False
     if not given.proofs:
         for claim, proof in _proofs_elsewhere(findings, leaf, ("event",))[:1]:
             if claim["facts"].get("identity", event.identity) != event.identity:
@@ -219,11 +252,12 @@ def _check_event(findings, given):
                 given.good = False
             given.proofs.append(proof)
     if not _settle(findings, given) or not given.good:
-        return
+        return False
     if not given.proofs:
         findings.lacks("tenancy_log_receipt")
         findings.uncovered(given.piece, "unproven")
-        return
+        return False
     transparent.claim_event(findings, given.piece, event, given.proofs)
     placed = next((proof for proof in given.proofs if "leaf_index" in proof), given.proofs[0])
     proofs.open_place(findings, given.piece, placed)
+    return True

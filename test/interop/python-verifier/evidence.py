@@ -15,13 +15,15 @@ from refusal import Refused
 
 RECEIPTS, CBOR_ARRAY = 394, 4
 CONVERSATIONS = ("vcon", "uuid", "parties", "signatures", "ciphertext")
+OF_DID_DOCUMENTS = {"@context", "id", "alsoKnownAs", "controller", "verificationMethod", "authentication",
+                    "assertionMethod", "keyAgreement", "capabilityInvocation", "capabilityDelegation", "service"}
 
 
 class File:
     """A file that was given, and what it was taken for."""
 
     def __init__(self, path, data=None):
-        self.path = path
+        self.path, self.form = path, None  # the form of a document that other evidence names by its hash
         if data is None and os.path.isdir(path):
             self.kind, self.data = "folder", b""
             return
@@ -86,27 +88,41 @@ def _is_sealed_state(payload):
         return False
 
 
+def _json(data):
+    """The value of JSON; None for anything else. Damaged letters do not make it something else."""
+    try:
+        return json.loads(data.decode("utf-8-sig", "replace"), parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _no_constant(name):
+    raise ValueError(f"{name} is no JSON")
+
+
 def is_conversation(data):
     """Whether it has a member that only conversations have."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
+    value = _json(data)
     return isinstance(value, dict) and any(name in value for name in CONVERSATIONS)
 
 
 def _json_kind(data):
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
+    value = _json(data)
     if not isinstance(value, dict):
         return "document" if isinstance(value, list) else None
-    if isinstance(value.get("events"), list):
+    if any(name in value for name in CONVERSATIONS):
+        return "document"
+    if _is_list(value.get("events")) and set(value) <= {"events", "next_page_token"}:
         return "event_list"
-    jwks, identity = value.get("keys"), value.get("identity")
-    is_keys = isinstance(jwks, list) and all(isinstance(each, dict) and "kty" in each for each in jwks)
-    if isinstance(value.get("verificationMethod"), list) or is_keys:
+    jwks, methods, did, identity = (value.get(name) for name in ("keys", "verificationMethod", "id", "identity"))
+    if set(value) == {"keys"} and _is_list(jwks) and all(isinstance(each, dict) and "kty" in each for each in jwks):
+        return "keys"
+    is_did = isinstance(did, str) and did.startswith("did:") and set(value) <= OF_DID_DOCUMENTS
+    if is_did and _is_list(methods) and all(isinstance(each, (dict, list)) for each in methods):
         return "keys"
     is_event = isinstance(identity, str) and re.match("((public)?assets/[^/]+/)?events/", identity)
     return "event" if is_event else "document"
+
+
+def _is_list(value):
+    return isinstance(value, list) and len(value) > 0

@@ -8,6 +8,7 @@ import proofs
 import receipt
 import strict_json
 import vcon_forms
+import vcon_uuid
 from cose import Sign1
 from event import Event
 from receipt import STATEMENT_LOG, TENANCY_LOG, Receipt
@@ -171,8 +172,8 @@ def document_facts(document, about):
     raise Refused("payload_hash_mismatch", "the document is not the one that the evidence is about")
 
 
-def attachment_facts(document, members):
-    """The facts about a file, if the attributes of a proven event name it as attached; else None."""
+def attachments(members):
+    """The hash and digest of each file that the attributes of an event name as attached."""
     values = [(members or {}).get(name) for name in ("event_attributes", "asset_attributes", "attributes")]
     while values:
         value = values.pop()
@@ -182,12 +183,16 @@ def attachment_facts(document, members):
             continue
         values += value.values()
         name, digest = value.get("arc_blob_hash_alg"), value.get("arc_blob_hash_value")
-        if not isinstance(name, str) or not isinstance(digest, str):
-            continue
-        alg = re.sub("^SHA-?(?=[0-9])", "SHA-", name.upper())
+        if isinstance(name, str) and isinstance(digest, str):
+            yield re.sub("^SHA-?(?=[0-9])", "SHA-", name.upper()), digest.lower()
+
+
+def attachment_facts(document, members):
+    """The facts about a file, if the attributes of a proven event name it as attached; else None."""
+    for alg, digest in attachments(members):
         hashed = {**LONGER_HASHES, "SHA-256": hashlib.sha256}.get(alg)
-        if hashed and hashed(document).hexdigest() == digest.lower():
-            return {"form": "raw", "payload_hash": digest.lower(), "payload_hash_alg": alg}
+        if hashed and hashed(document).hexdigest() == digest:
+            return {"form": "raw", "payload_hash": digest, "payload_hash_alg": alg}
     return None
 
 
@@ -197,9 +202,21 @@ def attached(findings, document):
     return next(filter(None, (attachment_facts(document, facts.get("members")) for facts in events)), None)
 
 
+def _claim_document(findings, piece, document, found):
+    """Claims a document with the facts of the vCon that it calls itself, if any of the facts are of that one."""
+    said, inside = vcon_uuid.find(document)
+    own = [facts for facts in found if said and (facts["vcon"] or "").lower() == said]
+    facts = (own or found)[0]
+    findings.claim("document", piece, facts, [])
+    other = inside if own else said
+    if other and facts["vcon"]:
+        findings.uncovered(piece, "unproven", ["uuid"])
+
+
 def check_documents(findings, documents):
     """Claims each document that a claim is about."""
     about = [claim for claim in findings.claims if claim["kind"] in ("statement", "event") and "payload_hash" in claim["facts"]]
+    is_given = False
     for piece, document in documents:
         found, refusals = [], []
         for claim in about:
@@ -207,13 +224,16 @@ def check_documents(findings, documents):
                 found.append(document_facts(document, claim["facts"]))
             except Refused as error:
                 refusals.append(error)
-        found = found or [attached(findings, document)]
-        if found[0]:
-            findings.claim("document", piece, found[0], [])
+        attachment = None if found else attached(findings, document)
+        is_given = is_given or attachment is None
+        if found:
+            _claim_document(findings, piece, document, found)
+        elif attachment:
+            findings.claim("document", piece, attachment, [])
         elif refusals:
             mismatches = [error for error in refusals if error.code == "payload_hash_mismatch"]
             findings.refusal(piece, (mismatches or refusals)[0])
         else:
             findings.uncovered(piece, "unproven")
-    if not documents and any(claim["kind"] == "statement" for claim in findings.claims):
+    if not is_given and any(claim["kind"] == "statement" for claim in findings.claims):
         findings.lacks("document")
