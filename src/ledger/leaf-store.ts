@@ -74,14 +74,15 @@ async function readLeaves(tx: Tx, log: LogRef, from: bigint, to: bigint): Promis
 }
 
 /**
- * What follows FROM, to read as `leaf` what a log ($1, $2) has at or behind each of these entries ($3), and as `asked` the
- * entry: a statement still has to ask for `leaf.entry_id = asked.id`. One look-up per entry, which only the index of
- * entries has in order. By equality, the planner could just as well read all leaves of the log for each entry, and did so
- * on tables without statistics.
+ * What follows FROM, to read as `leaf` the leaf that a log ($1, $2) has of each of these entries ($3), and as `asked` the
+ * entry: a statement still has to ask for `leaf.entry_id = asked.id`, so that the planner knows that there is one. One
+ * look-up per entry, which only the index of entries has in order. By equality alone, the planner could just as well read
+ * all leaves of the log for each entry, and did so on tables without statistics.
  */
 export const LEAVES_OF_ENTRIES = `unnest($3::uuid[]) AS asked(id) CROSS JOIN LATERAL (
          SELECT * FROM archivist.leaf
-          WHERE tenant_id = $1 AND log_id = $2 AND entry_id >= asked.id ORDER BY entry_id LIMIT 1) AS leaf`;
+          WHERE tenant_id = $1 AND log_id = $2 AND entry_id >= asked.id AND entry_id <= asked.id
+          ORDER BY entry_id LIMIT 1) AS leaf`;
 
 /** Which of these entries the log has already committed. */
 export async function committedEntryIds(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<Set<string>> {
