@@ -75,9 +75,9 @@ async function readLeaves(tx: Tx, log: LogRef, from: bigint, to: bigint): Promis
 
 /**
  * What follows FROM, to read as `leaf` the leaf that a log ($1, $2) has of each of these entries ($3), and as `asked` the
- * entry: a statement still has to ask for `leaf.entry_id = asked.id`, so that the planner knows that there is one. One
- * look-up per entry, which only the index of entries has in order. By equality alone, the planner could just as well read
- * all leaves of the log for each entry, and did so on tables without statistics.
+ * entry. A statement still has to ask for `leaf.entry_id = asked.id`: from that, the planner expects few rows. It looks up
+ * each entry by the index of entries, because only that one has them in order. If the look-up asked for equality, it read
+ * all leaves of the log for each entry where it had no statistics; without the upper bound, it could read all newer ones.
  */
 export const LEAVES_OF_ENTRIES = `unnest($3::uuid[]) AS asked(id) CROSS JOIN LATERAL (
          SELECT * FROM archivist.leaf

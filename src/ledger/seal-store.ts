@@ -89,8 +89,8 @@ export async function signedRoots(
     `SELECT ${selected(SEAL, 's', ['sealNumber', 'signed'])}
        FROM unnest($3::bigint[]) AS asked(number) CROSS JOIN LATERAL (
          SELECT * FROM archivist.seal
-          WHERE tenant_id = $1 AND log_id = $2 AND seal_number >= asked.number AND seal_number <= asked.number
-          ORDER BY seal_number LIMIT 1) AS s`,
+          WHERE tenant_id = $1 AND log_id = $2 AND seal_number >= asked.number ORDER BY seal_number LIMIT 1) AS s
+      WHERE s.seal_number = asked.number`,
     [log.tenantId, log.logId, sealNumbers],
   );
   return new Map(rows.map((row) => [row.sealNumber, row.signed]));
