@@ -60,7 +60,7 @@ export function createAuthenticateMember(deps: {
 
 const TRY_AGAIN_SECONDS = 30;
 const NO_KEYS =
-  'The identity provider of this token does not answer now, so the token cannot be checked. Try again later.';
+  'The identity provider of this token gives no usable keys now, so the token cannot be checked. Try again later.';
 
 function refused(description: string): ApiError {
   return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });
