@@ -1,8 +1,8 @@
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 
 /**
- * The conditions of a list. For the rows of one parent, without the meanings of indexes that lead through the whole
- * tenancy: those of texts have another order, and others can find more rows than the parent has.
+ * The conditions of a list, as they count for the rows of one parent: without the indexes that would find the rows of
+ * every parent in the tenancy.
  */
 export function withinParent(conditions: readonly Condition[]): readonly Condition[] {
   if (!conditions.some(isOfParent)) return conditions;

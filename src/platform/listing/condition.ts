@@ -16,7 +16,7 @@ export type ConditionMeaning =
   | { readonly kind: 'beyond'; readonly id: string }
   /** It limits a scan in the order of the list: a range of ids, or what an index has in that order. */
   | { readonly kind: 'range' }
-  /** It leaves the rows of one parent. Of all indexes only one has these in the order of the list. */
+  /** It keeps only the rows of one parent, which an index has in the order of the list. */
   | { readonly kind: 'parent' }
   /** All rows of the list meet it, and so do all that have a term. */
   | { readonly kind: 'listed' }

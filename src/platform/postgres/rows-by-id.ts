@@ -3,8 +3,8 @@
  * ends in its condition, and knows each address as `wanted`, with its `place` in the arrays. One look-up per address, by the
  * index that has the ids of a tenancy in order. By equality, the planner could just as well read all rows of the tenancy
  * by an index that has the id behind another column: a plan that was made while the table was small did so ever after.
- * Without the upper bound, it read and sorted all rows behind the id where it expected only two. The transaction must be
- * able to read the tenancies: rows of others would be passed over one by one.
+ * Without the upper bound, it read and sorted all rows with greater ids where it expected only two. The transaction must
+ * be able to read the tenancies: rows of others would be passed over one by one.
  * @param as what the statement calls a row
  */
 export function rowsById(table: string, id: string, as: string, type: 'uuid' | 'bytea' = 'uuid'): string {

@@ -17,9 +17,9 @@ describe.each(engines())('the watch of compliance in a tenancy of 6,000 events, 
   });
   afterAll(() => opened?.close());
 
-  // As before the server has made statistics, or after a restore; in a table that has grown since it was counted, too.
+  // Without statistics, as before the server has made them or after a restore.
   it.each([EVENTS, EVENTS / 6])(
-    'finds the assets of new events by the events alone, counted as %i',
+    'reads only the new events to find their assets, if the table was last counted with %i rows',
     async (counted) => {
       const ofEvents = "'archivist.asset_event'::regclass";
       await opened.asOwner(`DELETE FROM pg_statistic WHERE starelid = ${ofEvents}`);
