@@ -11,7 +11,7 @@ import { capturedOperations } from './captured-operations.js';
 import { compareConsents } from './compare-consents.js';
 import type { Ended } from './ended.js';
 import { followCapture } from './follow-capture.js';
-import { keepOperations } from './keep-operations.js';
+import { createKeepOperations } from './keep-operations.js';
 import { readKnownVcon } from './known-vcon.js';
 import { createPatientWork } from './patient-work.js';
 
@@ -77,6 +77,7 @@ export function createCapture(parts: CaptureParts): Capture {
   const capturing = () => ({ by, aheadMs: parts.conserverAheadMs?.() });
   const remembering = { ...parts, notes, unremembered, stopping: stop.signal, capturing };
   const inTurn = createCaptureTurns(parts.memory);
+  const keepOperations = createKeepOperations(parts);
 
   async function capture(ended: Ended, uuid: string, window: AnswerWindow): Promise<Turn<Captured>> {
     requireOpen(window);
@@ -86,7 +87,7 @@ export function createCapture(parts: CaptureParts): Capture {
     const { identity, remembered } = afterEnd(ended, known.fields, known.late);
     const captured = { identity, changes: consents.operations, history: known.history };
     const operations = capturedOperations(parts.backend, ended, captured);
-    await keepOperations(parts, operations, window);
+    await keepOperations(operations, window);
     for (const { name } of operations) parts.counted(name);
     const [{ job, event }, ...changes] = operations;
     const fields = { ...consents.fields, ...remembered };
