@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { UsageError } from '../core/evidence/usage-error.js';
 import type { Config } from '../service/config/config.js';
 import { type PluginCredentials, pluginCredentials } from '../service/plugin-credentials.js';
@@ -10,6 +11,9 @@ export interface ArchivistReader {
 }
 
 const TIME_LIMIT_MS = 60_000;
+/** A service that is busy, or has not sealed an event yet, says when to come again. */
+const TRIES = 10;
+const LONGEST_WAIT_SECONDS = 60;
 
 /**
  * Signs in with `ARCHIVIST_CLIENT_ID` and `ARCHIVIST_CLIENT_SECRET`, or with the first Owner's credentials.
@@ -19,17 +23,29 @@ export async function openReader(config: Config): Promise<ArchivistReader> {
   const url = serviceUrl(config);
   const token = await accessToken(url, await credentials(config));
   const send = async (path: string, body?: object): Promise<Response> => {
-    const response = await request(`${url}${path}`, {
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
-    });
-    if (!response.ok) throw new UsageError(`the service answered ${response.status} at ${path.replace(/\?.*/, '')}`);
-    return response;
+    for (let tries = 1; ; tries += 1) {
+      const response = await request(`${url}${path}`, {
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+      });
+      if (response.ok) return response;
+      const seconds = secondsToWait(response);
+      if (seconds === undefined || tries === TRIES)
+        throw new UsageError(`the service answered ${response.status} at ${path.replace(/\?.*/, '')}`);
+      await response.body?.cancel();
+      await wait(seconds * 1000);
+    }
   };
   return {
     json: async (path, body) => (await (await send(path, body)).json()) as Record<string, unknown>,
     bytes: async (path) => new Uint8Array(await (await send(path)).arrayBuffer()),
   };
+}
+
+/** Undefined for a refusal that no wait changes. */
+function secondsToWait({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after'));
+  return seconds > 0 && seconds <= LONGEST_WAIT_SECONDS ? seconds : undefined;
 }
 
 async function request(url: string, options: RequestInit): Promise<Response> {

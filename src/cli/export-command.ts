@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { type BundledOperation, INDEX_PATH } from '../core/bundle/bundle-index.js';
-import { copyPath, PAGE_PATH, TEXT_PATH } from '../core/bundle/bundle-layout.js';
+import { type BundledOperation, type BundleFiles, INDEX_PATH } from '../core/bundle/bundle-index.js';
+import { copyPath, PAGE_PATH, placeOf, TEXT_PATH } from '../core/bundle/bundle-layout.js';
 import { completeBundle } from '../core/bundle/complete-bundle.js';
 import { zipBundle } from '../core/bundle/zip-bundle.js';
 import { equalBytes } from '../core/bytes.js';
-import { checkBundleLimits, openBundle } from '../core/evidence/open-bundle.js';
+import { checkBundleLimits, MOST_FILES, openBundle } from '../core/evidence/open-bundle.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { nativeSha256 } from '../platform/native-sha256.js';
 import { bundlePageReader } from '../service/built-pages.js';
@@ -18,6 +18,8 @@ import { writeOutput } from './write-output.js';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EXAMPLE_UUID = '018e8e36-5a2a-8e2b-9d46-1f0f2c1d3a4b';
 const SEARCHED = 50;
+/** Of an event: itself, and its receipt in both forms. */
+const LEAST_FILES = 3;
 
 interface FoundEvent {
   readonly identity: string;
@@ -124,24 +126,45 @@ async function onTrail(reader: ArchivistReader, trail: string): Promise<ListedEv
   }
 }
 
+/**
+ * Reads each event's own pieces, and then each massif of their logs once: it is a thousand times as large as the pieces,
+ * and thousands of events share it.
+ */
 async function bundle(
   reader: ArchivistReader,
   events: readonly FoundEvent[],
   progress: (done: string) => void,
 ): Promise<Uint8Array> {
+  if (events.length * LEAST_FILES > MOST_FILES)
+    throw new UsageError(
+      `${counted(events.length, 'event')} are too many for one file: verify reads ${MOST_FILES} pieces`,
+    );
   const all: Record<string, Uint8Array> = {};
   const operations: BundledOperation[] = [];
+  /** An event of each massif, by the path of the massif's seal. */
+  const inMassif = new Map<string, string>();
   for (const [place, { identity, operation }] of events.entries()) {
     const folder = `${String(place + 1).padStart(4, '0')}-${operation.replace(/[^\w-]+/g, '_').slice(0, 64)}`;
-    const files = openBundle(await reader.bytes(`/archivist/${identity}/evidence`));
-    for (const [name, bytes] of Object.entries(files)) addFile(all, folder, name, bytes);
+    const files = await evidence(reader, identity, 'page,massif');
+    for (const [name, bytes] of Object.entries(files)) {
+      addFile(all, folder, name, bytes);
+      if (placeOf(name)?.kind === 'seal') inMassif.set(name, identity);
+    }
     operations.push({ number: place + 1, folder, identity: identity.replace(/^v\d\//, '') });
     progress(`${place + 1} of ${counted(events.length, 'event')} read`);
+  }
+  for (const identity of inMassif.values()) {
+    const files = Object.entries(await evidence(reader, identity, 'page'));
+    for (const [name, bytes] of files) if (/^(?:log|keys)\//.test(name)) addFile(all, '', name, bytes);
   }
   const page = await bundlePageReader()();
   const complete = completeBundle(all, operations, page !== undefined, nativeSha256);
   checkBundleLimits(complete);
   return zipBundle(complete, page, 6);
+}
+
+async function evidence(reader: ArchivistReader, identity: string, without: string): Promise<BundleFiles> {
+  return openBundle(await reader.bytes(`/archivist/${identity}/evidence?without=${without}`));
 }
 
 /** The text, the index and the page of each event's bundle are replaced by those of the whole bundle. */

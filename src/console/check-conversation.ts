@@ -116,7 +116,7 @@ async function fetchOne(event: RecordedEvent): Promise<Fetched> {
   if (isUnfinished(event)) return unproven(CONSOLE_TEXTS.lateEvidence);
   for (let tries = 1; ; tries += 1)
     try {
-      return { file: await evidenceFile(evidenceName(event), await readEvidence(event)) };
+      return { file: await evidenceFile(evidenceName(event), await readEvidence(event, 'page')) };
     } catch (error) {
       if (!(error instanceof Unanswered)) throw error;
       if (error.reason === 'hidden') return unproven(CONSOLE_TEXTS.hiddenEvidence(error.message));

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { unzipSync } from 'fflate';
+import { unzipSync, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { INDEX_PATH, readBundleIndex } from '../../src/core/bundle/bundle-index.js';
 import { OPERATION_FILES, PAGE_PATH } from '../../src/core/bundle/bundle-layout.js';
@@ -73,9 +73,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function evidence(path: string): Promise<Record<string, Uint8Array>> {
+async function evidence(path: string, query = ''): Promise<Record<string, Uint8Array>> {
   const ready = await vi.waitFor(async () => {
-    const answer = await running.owner.get(`/archivist/${path}/evidence`);
+    const answer = await running.owner.get(`/archivist/${path}/evidence${query}`);
     expect(answer.status).toBe(200);
     return answer;
   }, PATIENCE);
@@ -128,6 +128,36 @@ describe('the evidence of an event', () => {
     expect(text.includes('SHA-256(0x00 || signed-statement.cose)')).toBe('signed-statement.cose' in files);
   });
 
+  it.each([
+    ['an asset event', () => `v2/${identities[1]}`],
+    ['the public form of one', () => `v2/public${identities[1]}`],
+    ['an asset-free event', () => `v1/${identities[2]}`],
+  ])('of %s can do without the page, and without the massif, which is then said to be missing', async (what, path) => {
+    const whole = await evidence(path());
+    const described = new Set([PAGE_PATH, INDEX_PATH, 'README.txt']);
+    const isMassif = (name: string) => name.startsWith('log/') && name.endsWith('.log');
+    const withoutPage = await evidence(path(), '?without=page');
+    const withoutBoth = await evidence(path(), '?without=page,massif');
+    const names = Object.keys(whole).filter((name) => name !== PAGE_PATH);
+    expect(Object.keys(withoutPage)).toEqual(names);
+    expect(Object.keys(withoutBoth)).toEqual(names.filter((name) => !isMassif(name)));
+    for (const [name, bytes] of Object.entries(withoutBoth))
+      if (!described.has(name)) expect([name, toHex(bytes)]).toEqual([name, toHex(whole[name]!)]);
+    expect(new TextDecoder().decode(withoutPage['README.txt'])).not.toContain(PAGE_PATH);
+    const part = (name: string, files: Record<string, Uint8Array>) =>
+      verify(file(`${what.replaceAll(' ', '-')}-${name}.zip`, zipSync(files)));
+    expect((await part('page', withoutPage)).exitCode).toBe(0);
+    expect(await part('both', withoutBoth)).toMatchObject({
+      exitCode: 3,
+      out: expect.stringContaining('its massif is missing'),
+    });
+  });
+
+  it('cannot do without anything else', async () => {
+    const { status } = await running.owner.get(`/archivist/v2/${identities[1]}/evidence?without=massif`);
+    expect(status).toBe(400);
+  });
+
   it('is not there before the log is sealed, nor for who may not read the event', async () => {
     const stranger = await running.client({ otherTenancy: true, roles: ['OWNER'] });
     expect((await stranger.get(`/archivist/v2/${identities[0]}/evidence`)).status).toBe(404);
@@ -154,6 +184,20 @@ describe('vcon-archivist export', () => {
     expect(checked.exitCode).toBe(0);
     const other = await verify(file('other.json', '{"vcon":"x"}'), out);
     expect(other.out).toContain('[payload_hash_mismatch]');
+  });
+
+  it('reads the pieces of every event, but each massif once and no page', async () => {
+    const fetched = vi.spyOn(globalThis, 'fetch');
+    const read = () => fetched.mock.calls.map(([url]) => String(url)).filter((url) => url.includes('/evidence'));
+    const out = join(folder, 'pieces.zip');
+    expect((await cli('export', UUID, '--out', out)).exitCode).toBe(0);
+    const queries = read().map((url) => new URL(url).search);
+    fetched.mockRestore();
+    const massifs = Object.keys(unzipSync(readFileSync(out))).filter((name) => /^log\/.*\.log$/.test(name));
+    expect(queries.filter((query) => query === '?without=page,massif')).toHaveLength(3);
+    expect(massifs.length).toBeGreaterThan(0);
+    expect(queries.filter((query) => query === '?without=page')).toHaveLength(massifs.length);
+    expect(queries).toHaveLength(3 + massifs.length);
   });
 
   it('exits 2 when there is nothing to export, or the service refuses', async () => {

@@ -298,7 +298,7 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         const typed = new Promise<void>((resolve) => {
           answer = resolve;
         });
-        await page.route('**/evidence', (route) => typed.then(() => route.continue()));
+        await page.route('**/evidence?without=page', (route) => typed.then(() => route.continue()));
         await page.getByRole('button', { name: 'Check the evidence' }).click();
         await page.getByLabel('Root fingerprint').focus();
         answer();
@@ -321,7 +321,10 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await page.getByRole('button', { name: 'Check the evidence' }).click();
         expect(await open.outcome()).toBe('Not verified yet');
         const fetched: string[] = [];
-        page.on('request', (request) => request.url().endsWith('/evidence') && fetched.push(request.url()));
+        page.on(
+          'request',
+          (request) => request.url().endsWith('/evidence?without=page') && fetched.push(request.url()),
+        );
         await open.trust(rig.running.service.rootFingerprint);
         await page.locator('.banner.verified').waitFor();
         const kept = "JSON.parse(localStorage.getItem('vcon-archivist.verifier')).manifest";
@@ -339,7 +342,7 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await found(page, '3 events');
         let refused = 0;
         const body = '{"error":"rate_limited","description":"Wait 1 second."}';
-        await page.route('**/evidence', (route) => {
+        await page.route('**/evidence?without=page', (route) => {
           refused += 1;
           return refused > 2
             ? route.continue()
@@ -603,7 +606,7 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
   it('calls the check incomplete if the service answers with good evidence of another event', () =>
     visit(
       async (open, page) => {
-        await page.route('**/evidence', async (route) => {
+        await page.route('**/evidence?without=page', async (route) => {
           const response = await route.fetch();
           const body = Buffer.from(movedBundle(new Uint8Array(await response.body())));
           await route.fulfill({ response, body });

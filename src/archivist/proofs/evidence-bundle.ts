@@ -26,7 +26,8 @@ export interface Evidence {
   /** The tenancy that recorded the event and issued the statement. */
   readonly issuingTenancy: string;
   readonly massif: number;
-  readonly massifFile: Uint8Array;
+  /** Undefined if the bundle is to be without it. */
+  readonly massifFile: Uint8Array | undefined;
   readonly sealFile: Uint8Array;
   readonly receipt: { readonly map: Uint8Array; readonly draft: Uint8Array };
   readonly signedStatement?: Uint8Array | undefined;
@@ -37,7 +38,7 @@ export interface Evidence {
 
 /**
  * Returns one zip with everything that proves an event, as docs/formats/bundle.md describes it.
- * @param page what shows and checks it in a browser; undefined where the build has none
+ * @param page what shows and checks it in a browser; undefined if the bundle is to be without one
  */
 export async function evidenceBundle(
   evidence: Evidence,
@@ -51,7 +52,7 @@ export async function evidenceBundle(
     'tenancy-log-receipt-map.cose': receipt.map,
     ...statements(evidence),
     ...witnessFiles(evidence),
-    [bundledLogPath(massifPath(logTenancy, massif))]: massifFile,
+    ...(massifFile ? { [bundledLogPath(massifPath(logTenancy, massif))]: massifFile } : {}),
     [bundledLogPath(sealPath(logTenancy, massif))]: sealFile,
     'keys/log-keys.cbor': keys.logKeys(),
     [manifestPath()]: await keys.keyManifests(),

@@ -13,9 +13,15 @@ import type { Evidence } from './evidence-bundle.js';
 
 /**
  * Gathers all current evidence of one event.
+ * @param parts.massif false leaves out the file that is the same for every event in it
  * @throws {ApiError} as `entryProof`; not_ready before the seal
  */
-export async function gatherEvidence(tx: Tx, source: ProofSource, proven: ProvenEvent): Promise<Evidence> {
+export async function gatherEvidence(
+  tx: Tx,
+  source: ProofSource,
+  proven: ProvenEvent,
+  parts: { readonly massif: boolean },
+): Promise<Evidence> {
   const { event } = proven;
   const { deployment } = source;
   const receipt = {
@@ -29,8 +35,8 @@ export async function gatherEvidence(tx: Tx, source: ProofSource, proven: Proven
   const massif = Number(commit.leafIndex / massifLeaves(log));
   // The seal first: if a round publishes in between, the file is longer than its seal, which still verifies.
   const sealFile = await sealView(tx, ref, massif);
-  const massifFile = await massifView(tx, ref, massif);
-  if (!massifFile || !sealFile) throw notReady();
+  const massifFile = parts.massif ? await massifView(tx, ref, massif) : undefined;
+  if (!sealFile || (parts.massif && !massifFile)) throw notReady();
   const shown =
     proven.kind === 'asset_event'
       ? assetEventResponse(proven.event, commit, proven.form)
@@ -44,7 +50,7 @@ export async function gatherEvidence(tx: Tx, source: ProofSource, proven: Proven
     logTenancy: event.tenantId,
     issuingTenancy: proven.kind === 'asset_event' ? proven.event.originTenantId : event.tenantId,
     massif,
-    massifFile: massifFile.bytes,
+    massifFile: massifFile?.bytes,
     sealFile: sealFile.bytes,
     receipt,
     witnessed,

@@ -26,8 +26,9 @@ interface ProofKind {
   readonly fixed: boolean;
   /** In the caller's download budget, if it is counted there. */
   readonly leastCost?: number;
+  readonly query: typeof FORM | typeof PARTS;
   /** Reads what the proof is made of. The answer makes it, after the transaction. */
-  read(tx: Tx, proven: ProvenEvent, form: 'map' | 'draft'): Promise<() => Promise<Uint8Array>>;
+  read(tx: Tx, proven: ProvenEvent, asked: Asked): Promise<() => Promise<Uint8Array>>;
 }
 
 /** An event whose proofs the caller may have, as far as it may read the event. */
@@ -43,6 +44,8 @@ const BUNDLE_COST = 64 * 1024;
 const costOf = ({ leastCost }: ProofKind) => (leastCost === undefined ? {} : { leastCost, longRead: true as const });
 
 const FORM = z.object({ form: z.enum(['map', 'draft']).optional() });
+/** A client that reads many bundles needs no page, and each massif once. The seal stays: its path names the massif. */
+const PARTS = z.object({ without: z.enum(['page', 'page,massif']).optional() });
 const ASSET_EVENT = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
 
 export interface ProofDeps extends ReadDeps, ProofSource {
@@ -53,6 +56,12 @@ export interface ProofDeps extends ReadDeps, ProofSource {
 
 type RouteDeps = ReadDeps & { readonly kept: () => KeptProofs };
 type Headers = Readonly<Record<string, string | undefined>>;
+
+/** What a request asks for: the form of a receipt, or the parts of a bundle. */
+interface Asked {
+  readonly form: 'map' | 'draft';
+  readonly without?: 'page' | 'page,massif' | undefined;
+}
 
 /**
  * Proofs under an event's identity: an extension of the interface. All responses are application/cose, except the
@@ -74,7 +83,8 @@ function proofKinds(deps: ProofDeps): ProofKind[] {
     summary,
     contentType: 'application/cose',
     fixed: true,
-    read: async (tx, proven, form) => {
+    query: FORM,
+    read: async (tx, proven, { form }) => {
       const bytes = await entryProof(tx, deps, proven, name, form);
       return async () => bytes;
     },
@@ -89,9 +99,10 @@ function proofKinds(deps: ProofDeps): ProofKind[] {
       contentType: 'application/zip',
       fixed: false,
       leastCost: BUNDLE_COST,
-      read: async (tx, proven) => {
-        const evidence = await gatherEvidence(tx, deps, proven);
-        return async () => evidenceBundle(evidence, evidenceKeys, await evidencePage());
+      query: PARTS,
+      read: async (tx, proven, { without }) => {
+        const evidence = await gatherEvidence(tx, deps, proven, { massif: without !== 'page,massif' });
+        return async () => evidenceBundle(evidence, evidenceKeys, without ? undefined : await evidencePage());
       },
     },
   ];
@@ -99,14 +110,14 @@ function proofKinds(deps: ProofDeps): ProofKind[] {
 
 const operation = ({ name }: ProofKind) => name.replaceAll('-', '');
 
-/** What a request asks for: the proof's address in the tenancy whose row the caller sees first. */
+/** The proof's address in the tenancy whose row the caller sees first, and what the request asks for. */
 function addressOf(
   kind: ProofKind,
   tenantId: string,
   params: { readonly asset_uuid?: string; readonly uuid: string },
-  query: z.output<typeof FORM>,
-): ProofAddress & { readonly form: 'map' | 'draft' } {
-  return { tenantId, assetId: params.asset_uuid, eventId: params.uuid, proof: kind.name, form: query.form ?? 'map' };
+  { form = 'map', without }: { readonly [Member in keyof Asked]?: Asked[Member] | undefined },
+): ProofAddress & Asked {
+  return { tenantId, assetId: params.asset_uuid, eventId: params.uuid, proof: kind.name, form, without };
 }
 
 /**
@@ -117,7 +128,7 @@ async function made(
   { database, kept }: RouteDeps,
   kind: ProofKind,
   scope: Parameters<ReadDeps['database']['inTransaction']>[0],
-  asked: ProofAddress & { readonly form: 'map' | 'draft' },
+  asked: ProofAddress & Asked,
   find: (tx: Tx) => Promise<Found>,
 ): Promise<Uint8Array> {
   const read = await onceStatementLogFollows(() =>
@@ -128,7 +139,7 @@ async function made(
       const { find: findKept, keep } = kept();
       const before = findKept(address);
       if (before) return { bytes: before.bytes };
-      const make = await kind.read(tx, proven, asked.form);
+      const make = await kind.read(tx, proven, asked);
       return { make, keep: (bytes: Uint8Array) => keep(address, { bytes, creator }) };
     }),
   );
@@ -166,7 +177,7 @@ function assetEventProof(deps: RouteDeps, kind: ProofKind): Route {
     success: 200,
     codes: [304, 400, 401, 403, 404, 429],
     params: ASSET_EVENT,
-    query: FORM,
+    query: kind.query,
     rawResponse: kind.contentType,
     ...costOf(kind),
     handle: async ({ principal, params, query, headers }) => {
@@ -199,7 +210,7 @@ function publicEventProof(deps: RouteDeps, kind: ProofKind): Route {
     success: 200,
     codes: kind.leastCost === undefined ? [304, 400, 404] : [304, 400, 404, 429],
     params: ASSET_EVENT,
-    query: FORM,
+    query: kind.query,
     rawResponse: kind.contentType,
     ...costOf(kind),
     handle: async ({ params, query, headers }) => {
@@ -234,7 +245,7 @@ function assetFreeEventProof(deps: RouteDeps, kind: ProofKind): Route {
     success: 200,
     codes: [304, 400, 401, 403, 404, 429],
     params: z.object({ uuid: uuidSchema }),
-    query: FORM,
+    query: kind.query,
     rawResponse: kind.contentType,
     ...costOf(kind),
     handle: async ({ principal, params, query, headers }) => {
