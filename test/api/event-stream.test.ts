@@ -212,16 +212,15 @@ describe('the stream of events', () => {
   });
 
   /** The streams of a process without its requests, so many days later. */
-  function directStreams(days = 0) {
+  function directStreams(days = 0, logger = pino({ level: 'silent' })) {
     const { database, deployment } = scene.service.parts;
-    const logger = pino({ level: 'silent' });
     const growth = followGrowth({ database, announcements: localAnnouncements(), logger });
     const clock = { now: () => Date.now() + days * 24 * 3600 * 1000 };
     const names = { tenantId: ownTenancy(), issuer: '', subject: '', displayName: '', email: '' };
-    const principal = { ...names, roles: [], claims: {} };
+    const principal = { ...names, roles: ['OWNER'], claims: {} };
     const streams = createEventStreams({ database, deployment, logger, growth, clock });
-    const ask = (cursor: bigint | undefined) =>
-      streams({ principal, cursor, seconds: 0, gone: new AbortController().signal, identify: async () => principal });
+    const ask = (cursor: bigint | undefined, gone = new AbortController().signal) =>
+      streams({ principal, cursor, seconds: 0, gone, identify: async () => principal });
     return { ask, close: () => growth.close() };
   }
 
@@ -237,6 +236,29 @@ describe('the stream of events', () => {
     for (const each of opened) each.destroy();
     await Promise.all(ended);
     (await direct.ask(undefined)).destroy();
+    direct.close();
+  });
+
+  it('logs no failure when a client disconnects in the middle of a message', async () => {
+    const told = await stream(owner, '?cursor=-1');
+    for (let notes = 0; notes < 4; notes += 1) await told.frame(of(await note()));
+    await told.close();
+    const lines: string[] = [];
+    const direct = directStreams(0, pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }));
+    const client = new AbortController();
+    const opened = await direct.ask(-1n, client.signal);
+    const closed = once(opened, 'error');
+    // The position, and the first of several events.
+    for (let read = 0; read < 2; ) {
+      if (opened.read() === null) await once(opened, 'readable');
+      else read += 1;
+    }
+    client.abort();
+    // As a pipeline does when the response is closed.
+    opened.destroy(new Error('Premature close'));
+    await closed;
+    await expect.poll(() => opened.closed).toBe(true);
+    expect(lines).toEqual([]);
     direct.close();
   });
 

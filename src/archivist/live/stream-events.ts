@@ -93,7 +93,7 @@ export function createEventStreams(deps: EventStreamDeps): OpenEventStream {
       throw error;
     });
     const growth = deps.growth.follow(tenancyLog(principal.tenantId));
-    const frames = framesOf(deps, { cursor, seconds, identify, growth, page: sharedPage });
+    const frames = framesOf(deps, { cursor, seconds, gone, identify, growth, page: sharedPage });
     gone.addEventListener('abort', () => growth.end(), { once: true });
     return Readable.from(frames).once('close', () => {
       growth.end();
@@ -144,6 +144,7 @@ interface StreamState {
   readonly cursor: bigint;
   readonly seconds: number | undefined;
   readonly growth: FollowedGrowth;
+  readonly gone: AbortSignal;
   identify(): Promise<Principal>;
   page(principal: Principal, after: bigint): Promise<FramedPage>;
 }
@@ -168,6 +169,8 @@ async function* framesOf(deps: EventStreamDeps, stream: StreamState): AsyncGener
       if (published <= cursor + 1n) yield idleFrame(String(cursor));
     }
   } catch (error) {
+    // A response that is closed while it is written to throws here too.
+    if (stream.gone.aborted) return;
     yield eventFrame({ event: 'end', data: errorBody(refusal(deps, error)) });
   }
 }
