@@ -42,6 +42,12 @@ export async function listByTerms<Row extends object>(
 }
 
 /**
+ * For the rows that an index finds, some ten million. With less, PostgreSQL remembers only the pages that they are on, and
+ * makes the terms of every row there again: that takes ten times as long.
+ */
+const COUNTING_MEMORY = '128MB';
+
+/**
  * Counts the rows that meet all conditions, up to `limit` if one is given. With a limit, and where no index finds the
  * rows, counting also stops after a number of rows, whether they meet the conditions or not.
  */
@@ -51,6 +57,7 @@ export async function countRows(
   asked: readonly Condition[],
   limit?: number,
 ): Promise<ListTotal> {
+  if (limit === undefined) await tx.query("SELECT set_config('work_mem', $1, true)", [COUNTING_MEMORY]);
   const conditions = withinParent(await narrowByAlternatives(tx, table, asked));
   const counted = await countByTerms(tx, table, conditions, limit);
   if (counted !== undefined) return { total: counted };
