@@ -49,6 +49,14 @@ async function recordedEvent(): Promise<string> {
   return `/archivist/v2/${String(json['identity'])}`;
 }
 
+/** An event that is in its log: what is read with it depends on that. */
+async function confirmedEvent(): Promise<string> {
+  const path = await recordedEvent();
+  const status = async () => (await running.owner.get(path)).json['confirmation_status'];
+  await expect.poll(status, { timeout: 40_000 }).toBe('CONFIRMED');
+  return path;
+}
+
 it('accepts events with plans that were made before, which read assets by their keys however few there were', async () => {
   await running.asOwner('ANALYZE archivist.asset');
   for (let count = 0; count < 5; count += 1) await recordedEvent();
@@ -81,7 +89,7 @@ it.each([
 );
 
 it('reads an event by its id with plans that were made before, by keys however few rows there were', async () => {
-  const event = await recordedEvent();
+  const event = await confirmedEvent();
   await running.asOwner('ANALYZE');
   const read = () => running.owner.get(event);
   // A statement has a name, and with it a plan to keep, from the fourth time on.
@@ -97,7 +105,7 @@ it('reads an event by its id with plans that were made before, by keys however f
 });
 
 it('reads what is on a page of a list with plans that were made before, and plans the list itself for its values', async () => {
-  await recordedEvent();
+  await confirmedEvent();
   await running.asOwner('ANALYZE');
   const lists = ['assets?page_size=1', 'assets/-/events?page_size=1'];
   for (let count = 0; count < 5; count += 1)
