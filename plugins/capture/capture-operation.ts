@@ -38,6 +38,7 @@ interface CaptureParts {
   readonly logger: Logger;
   readonly mostUnremembered?: number;
   readonly rememberWithinMs?: number;
+  readonly placeMs?: number;
 }
 
 /** Captures until it is closed. */

@@ -16,6 +16,8 @@ interface KeepParts {
   readonly backend: QueueBackend;
   readonly withdrawn: Set<string>;
   readonly logger: Logger;
+  /** A capture that takes longer no longer keeps others waiting; two seconds unless told. */
+  readonly placeMs?: number;
 }
 
 /**
@@ -27,8 +29,8 @@ interface KeepParts {
 type KeepOperations = (operations: CapturedOperations, window: AnswerWindow) => Promise<void>;
 
 /** Keeps operations in a queue, those of a few captures at a time. */
-export function createKeepOperations({ backend, withdrawn, logger }: KeepParts): KeepOperations {
-  const inTurn = createFewAtOnce(MOST_AT_ONCE, PLACE_MS);
+export function createKeepOperations({ backend, withdrawn, logger, placeMs = PLACE_MS }: KeepParts): KeepOperations {
+  const inTurn = createFewAtOnce(MOST_AT_ONCE, placeMs);
 
   async function hold(operations: CapturedOperations, window: AnswerWindow): Promise<void> {
     await holdOperations(backend, operations);

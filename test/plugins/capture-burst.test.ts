@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 /** Captures through a queue that does not say that it is durable until it may. */
-function captureBurst() {
+function captureBurst(placeMs: number) {
   const asked: string[] = [];
   const queue: QueueBackend['queue'] = (name) =>
     new Proxy(open.backend.queue(name), {
@@ -35,6 +35,7 @@ function captureBurst() {
     counted: () => undefined,
     doubled: () => undefined,
     logger: silent,
+    placeMs,
   });
   const observe = createCaptureSequence({ now: () => Date.now() });
   return {
@@ -57,7 +58,7 @@ function captureBurst() {
 }
 
 it('a burst of captures does not use up its own time: a few ask the queue at once, and one whose time is up asks nothing', async () => {
-  const { begin, times, answer, close } = captureBurst();
+  const { begin, times, answer, close } = captureBurst(60_000);
   const few = begin(MOST_AT_ONCE);
   await eventually(() => times('addBulk') === MOST_AT_ONCE);
   let timeIsUp = false;
@@ -75,7 +76,7 @@ it('a burst of captures does not use up its own time: a few ask the queue at onc
 });
 
 it('captures that the queue never answers do not stop those that come later', async () => {
-  const { begin, times, answer, close } = captureBurst();
+  const { begin, times, answer, close } = captureBurst(50);
   const captures = begin(MOST_AT_ONCE + 1);
   await eventually(() => times('addBulk') === MOST_AT_ONCE + 1);
   answer();
