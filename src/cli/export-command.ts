@@ -127,7 +127,7 @@ async function onTrail(reader: ArchivistReader, trail: string): Promise<ListedEv
 }
 
 /**
- * Reads each event's own pieces, and then each massif of their logs once: it is a thousand times as large as the pieces,
+ * Reads each event's own pieces, and then each massif of their logs once: it is a hundred times as large as the pieces,
  * and thousands of events share it.
  */
 async function bundle(
@@ -137,7 +137,7 @@ async function bundle(
 ): Promise<Uint8Array> {
   if (events.length * LEAST_FILES > MOST_FILES)
     throw new UsageError(
-      `${counted(events.length, 'event')} are too many for one file: verify reads ${MOST_FILES} pieces`,
+      `${counted(events.length, 'event')} are too many for one file, of which verify reads ${MOST_FILES} parts at most: fetch the evidence of each event (…/events/<uuid>/evidence)`,
     );
   const all: Record<string, Uint8Array> = {};
   const operations: BundledOperation[] = [];
