@@ -3,7 +3,7 @@ import { readBytes } from './session-reader.js';
 
 /**
  * Fetches the evidence of an event: a bundle, as a zip.
- * @param without what a check here does not need: most of a small bundle is the page that checks it elsewhere
+ * @param without `page` for a check in this page: the bundle's own page is most of a small bundle
  * @throws {Unanswered}
  */
 export function readEvidence({ identity }: RecordedEvent, without?: 'page'): Promise<Uint8Array> {

@@ -83,12 +83,14 @@ async function evidence(path: string, query = ''): Promise<Record<string, Uint8A
   return unzipSync(ready.bytes);
 }
 
+const FORMS: readonly [string, () => string][] = [
+  ['an asset event', () => `v2/${identities[1]}`],
+  ['the public form of one', () => `v2/public${identities[1]}`],
+  ['an asset-free event', () => `v1/${identities[2]}`],
+];
+
 describe('the evidence of an event', () => {
-  it.each([
-    ['an asset event', () => `v2/${identities[1]}`],
-    ['the public form of one', () => `v2/public${identities[1]}`],
-    ['an asset-free event', () => `v1/${identities[2]}`],
-  ])('of %s holds everything that an offline check needs', async (what, path) => {
+  it.each(FORMS)('of %s holds everything that an offline check needs', async (what, path) => {
     const files = await evidence(path());
     const place = what.replaceAll(' ', '-');
     for (const [name, bytes] of Object.entries(files)) file(`${place}/${name}`, bytes);
@@ -128,30 +130,29 @@ describe('the evidence of an event', () => {
     expect(text.includes('SHA-256(0x00 || signed-statement.cose)')).toBe('signed-statement.cose' in files);
   });
 
-  it.each([
-    ['an asset event', () => `v2/${identities[1]}`],
-    ['the public form of one', () => `v2/public${identities[1]}`],
-    ['an asset-free event', () => `v1/${identities[2]}`],
-  ])('of %s can do without the page, and without the massif, which is then said to be missing', async (what, path) => {
-    const whole = await evidence(path());
-    const described = new Set([PAGE_PATH, INDEX_PATH, 'README.txt']);
-    const isMassif = (name: string) => name.startsWith('log/') && name.endsWith('.log');
-    const withoutPage = await evidence(path(), '?without=page');
-    const withoutBoth = await evidence(path(), '?without=page,massif');
-    const names = Object.keys(whole).filter((name) => name !== PAGE_PATH);
-    expect(Object.keys(withoutPage)).toEqual(names);
-    expect(Object.keys(withoutBoth)).toEqual(names.filter((name) => !isMassif(name)));
-    for (const [name, bytes] of Object.entries(withoutBoth))
-      if (!described.has(name)) expect([name, toHex(bytes)]).toEqual([name, toHex(whole[name]!)]);
-    expect(new TextDecoder().decode(withoutPage['README.txt'])).not.toContain(PAGE_PATH);
-    const part = (name: string, files: Record<string, Uint8Array>) =>
-      verify(file(`${what.replaceAll(' ', '-')}-${name}.zip`, zipSync(files)));
-    expect((await part('page', withoutPage)).exitCode).toBe(0);
-    expect(await part('both', withoutBoth)).toMatchObject({
-      exitCode: 3,
-      out: expect.stringContaining('its massif is missing'),
-    });
-  });
+  it.each(FORMS)(
+    'of %s can do without the page, and without the massif, which is then said to be missing',
+    async (what, path) => {
+      const whole = await evidence(path());
+      const described = new Set([PAGE_PATH, INDEX_PATH, 'README.txt']);
+      const isMassif = (name: string) => name.startsWith('log/') && name.endsWith('.log');
+      const withoutPage = await evidence(path(), '?without=page');
+      const withoutBoth = await evidence(path(), '?without=page,massif');
+      const names = Object.keys(whole).filter((name) => name !== PAGE_PATH);
+      expect(Object.keys(withoutPage)).toEqual(names);
+      expect(Object.keys(withoutBoth)).toEqual(names.filter((name) => !isMassif(name)));
+      for (const [name, bytes] of Object.entries(withoutBoth))
+        if (!described.has(name)) expect([name, toHex(bytes)]).toEqual([name, toHex(whole[name]!)]);
+      expect(new TextDecoder().decode(withoutPage['README.txt'])).not.toContain(PAGE_PATH);
+      const part = (name: string, files: Record<string, Uint8Array>) =>
+        verify(file(`${what.replaceAll(' ', '-')}-${name}.zip`, zipSync(files)));
+      expect((await part('page', withoutPage)).exitCode).toBe(0);
+      expect(await part('both', withoutBoth)).toMatchObject({
+        exitCode: 3,
+        out: expect.stringContaining('its massif is missing'),
+      });
+    },
+  );
 
   it('cannot do without anything else', async () => {
     const { status } = await running.owner.get(`/archivist/v2/${identities[1]}/evidence?without=massif`);

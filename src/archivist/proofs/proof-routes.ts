@@ -115,7 +115,7 @@ function addressOf(
   kind: ProofKind,
   tenantId: string,
   params: { readonly asset_uuid?: string; readonly uuid: string },
-  { form = 'map', without }: { readonly [Member in keyof Asked]?: Asked[Member] | undefined },
+  { form = 'map', without }: z.output<typeof FORM> & z.output<typeof PARTS>,
 ): ProofAddress & Asked {
   return { tenantId, assetId: params.asset_uuid, eventId: params.uuid, proof: kind.name, form, without };
 }

@@ -6,7 +6,7 @@ import type { Queryable } from './service-role.js';
  */
 export async function requireDurableCommits(connection: Queryable): Promise<void> {
   const { rows } = await connection.query(
-    // Not from the view pg_settings, which makes all settings for each look, and each capture looks.
+    // The view pg_settings makes a row for every setting each time, and each capture asks.
     `SELECT name FROM unnest('{fsync,synchronous_commit}'::text[]) AS name WHERE current_setting(name) = 'off'`,
   );
   const off = rows.map((row) => row['name']).join(' and ');
