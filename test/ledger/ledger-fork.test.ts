@@ -34,6 +34,15 @@ describe.each(engines())('a log on %s', (engine) => {
   });
   afterAll(() => opened.close());
 
+  /**
+   * Places of a publication at which another process can take the log over. The row of a statement log on a server is
+   * locked while its seal gets its number.
+   */
+  const publishing = (structure: LogStructure, late: string): string[] =>
+    structure === 'MMR_SHA256' || opened.rig().database.connections === 1
+      ? ['publish.before', late]
+      : ['publish.before'];
+
   /** The rows of one log, as a backup of the database has them. */
   async function backUp(log: LogRef): Promise<() => Promise<void>> {
     const kept = new Map<string, unknown>();
@@ -88,7 +97,7 @@ describe.each(engines())('a log on %s', (engine) => {
     });
 
     it('keeps nothing and signs nothing of a round whose lease was taken over', async () => {
-      for (const place of ['commit.before', 'seal.before', 'seal.signed', 'publish.before', 'publish.files']) {
+      for (const place of ['commit.before', 'seal.before', 'seal.signed', ...publishing(structure, 'publish.files')]) {
         const rig = opened.rig();
         const thief = rig.sibling();
         const log = await rig.newLog(structure, 3);
@@ -118,7 +127,12 @@ describe.each(engines())('a log on %s', (engine) => {
     });
 
     it('goes on under another holder while the first is held up, and what the first then does changes nothing', async () => {
-      for (const place of ['commit.before', 'seal.before', 'seal.signed', 'publish.before', 'publish.numbered']) {
+      for (const place of [
+        'commit.before',
+        'seal.before',
+        'seal.signed',
+        ...publishing(structure, 'publish.numbered'),
+      ]) {
         const rig = opened.rig();
         const other = rig.sibling();
         const log = await rig.newLog(structure, 3);
