@@ -133,11 +133,12 @@ async function measure(options: Options, closers: (() => Promise<void>)[]): Prom
   const named = (id: GoalId): boolean => options.smoke || options.goal.includes(id);
   const found = await measureGoals({ selected, named }, within, (reason) => void failures.push(reason));
   const { details, sound } = goalsOnly ? { details: {}, sound: true } : await within(part ?? everything);
-  const goals = goalRows(found, (id): Found => ({ notMeasured: selected(id) ? whyNot(id) : 'not selected' }));
+  const goals = goalRows(found, (id): Found => ({ notMeasured: selected(id) ? whyNot(id) : NOT_SELECTED }));
   const notRun = [...(hasServer() ? [] : [NO_SERVER]), ...failures];
   return [benchDocument(plan, startedAt, { goals, notRun, details }), sound && failures.length === 0];
 }
 
+const NOT_SELECTED = 'not selected';
 const hasServer = () => Boolean(process.env['BENCH_DATABASE_URL'] || process.env['TEST_DATABASE_URL']);
 const whyNot = (id: GoalId) =>
   id.includes('postgresql') && !hasServer() ? NO_SERVER : 'this version does not measure it';
@@ -159,7 +160,7 @@ async function main(): Promise<void> {
         ? await measure(options, closers)
         : [await readBenchDocument(options.document), true];
     process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
-    say(goalTable(document.goals));
+    say(goalTable(document.goals.filter(({ notMeasured }) => notMeasured !== NOT_SELECTED)));
     if (before) say(comparisonText(document, before));
     process.exitCode = sound ? 0 : 1;
   } catch (error) {
