@@ -5,7 +5,8 @@
  */
 export const QUICK_START: readonly string[] = [
   '--liftoff-only',
-  '--interrupt-budget=2000000',
+  // Unknown to later releases, which do not start with it.
+  ...(process.versions.node.startsWith('20.') ? ['--interrupt-budget=2000000'] : []),
   '--single-threaded-gc',
   '--min-semi-space-size=16',
 ];
