@@ -33,6 +33,15 @@ describe('the image', () => {
     expect(answer.status).toBe(200);
   }, 300_000);
 
+  it('has a release of Node that CI runs', async () => {
+    const [dockerfile, ci] = await Promise.all(
+      ['Dockerfile', '.ci/run'].map((name) => readFile(join(REPOSITORY, name), 'utf8')),
+    );
+    const releases = [...dockerfile!.matchAll(/^FROM node:(\d+)-slim/gm)].map(([, release]) => release);
+    expect(new Set(releases).size).toBe(1);
+    expect(/^for major in (.+); do$/m.exec(ci!)![1]!.split(' ')).toContain(releases[0]);
+  });
+
   it('holds the wheel that a conserver installs', async () => {
     const wheels = await emptyFolder();
     const instructions = await stage('wheel');
