@@ -7,13 +7,17 @@ import { SignInAgain } from './sign-in-view.js';
 import { TEXTS as SHARED_TEXTS } from './texts.js';
 import type { Act } from './use-act.js';
 
-/** What came of the last change. On a small screen it may stand far above the button: a fault is brought into view. */
+/** What came of the last change. On a small screen it may stand far above the button: it is brought into view. */
 export function ActResult({ act: { isBusy, fault, isSignedOut, done } }: { readonly act: Act }) {
   const alert = useRef<HTMLParagraphElement>(null);
-  useEffect(() => alert.current?.scrollIntoView({ block: 'nearest' }), [fault]);
+  const status = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    if (fault !== '') alert.current?.scrollIntoView({ block: 'nearest' });
+    else if (done !== '') status.current?.scrollIntoView({ block: 'nearest' });
+  }, [fault, done]);
   return (
     <>
-      <p role="status" class="good">
+      <p ref={status} role="status" class="good">
         <EvidenceText text={isBusy ? OPERATOR_TEXTS.working : done} />
       </p>
       {fault !== '' && (

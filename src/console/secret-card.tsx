@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { CopyButton } from './copy-button.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
@@ -12,10 +13,12 @@ interface SecretProps {
   onDone(): void;
 }
 
-/** A secret that was just made. Nothing keeps it but this view. */
+/** A secret that was just made. Nothing else keeps it, so it is brought into view. */
 export function SecretCard({ name, secret, beside = [], onDone }: SecretProps) {
+  const card = useRef<HTMLElement>(null);
+  useEffect(() => card.current?.scrollIntoView({ block: 'nearest' }), [secret]);
   return (
-    <section class="card warning" role="alert">
+    <section ref={card} class="card warning" role="alert">
       <h2>
         <EvidenceText text={TEXTS.secretTitle(name)} />
       </h2>

@@ -68,6 +68,11 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
     }
     expect(next).toBe('there');
   };
+  const isInView = (what: Locator): Promise<boolean> =>
+    what.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return top >= 0 && bottom <= element.ownerDocument.documentElement.clientHeight;
+    });
   const press = async (page: Page, control: Locator, key = 'Enter') => {
     await onto(page, control);
     await page.keyboard.press(key);
@@ -489,15 +494,26 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
         await press(page, page.getByRole('button', { name: 'Create', exact: true }));
         const alert = page.getByRole('alert').filter({ hasText: 'url: ' });
         await alert.waitFor();
-        const isInView = () =>
-          alert.evaluate((element) => {
-            const { top, bottom } = element.getBoundingClientRect();
-            return top >= 0 && bottom <= element.ownerDocument.documentElement.clientHeight;
-          });
-        await expect.poll(isInView).toBe(true);
+        await expect.poll(() => isInView(alert)).toBe(true);
       },
       { refused: /status of 400/ },
     ));
+
+  it('show on a phone a new secret, and what was done, however far the button is below', () =>
+    visit('applications', async (_, page) => {
+      await page.setViewportSize({ width: 390, height: 640 });
+      await type(page, page.getByLabel('Name'), 'Far below');
+      await press(page, page.getByRole('button', { name: 'Create', exact: true }));
+      const card = page.getByRole('alert').filter({ hasText: 'Secret of Far below' });
+      await row(page, 'Applications', 'Far below').waitFor();
+      await expect.poll(() => isInView(card)).toBe(true);
+      await press(page, page.getByRole('button', { name: 'I have stored it' }));
+      await pressAndConfirm(page, row(page, 'Applications', 'Far below'), 'End tokens');
+      const done = page.getByRole('status').filter({ hasText: 'Far below' });
+      await done.waitFor();
+      await expect.poll(() => isInView(done)).toBe(true);
+      await pressAndConfirm(page, row(page, 'Applications', 'Far below'), 'Delete');
+    }));
 
   it('show what was delivered to a webhook and why not, and send it again, by keyboard only', () =>
     visit('webhooks', async (open, page) => {
