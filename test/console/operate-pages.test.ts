@@ -626,21 +626,27 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
   it.each([
     ['light', 1000],
     ['dark', 320],
-  ] as const)('have no barrier that axe finds, in %s colours and %i pixels wide', (colorScheme, width) =>
-    visit(
-      VIEWS[0]!,
-      async (open, page) => {
-        for (const view of VIEWS) {
-          await page.goto(`${rig.url}/console?view=${view}`);
-          if (view === 'access') await page.getByRole('button', { name: 'New policy' }).click();
-          if (view === 'access') await page.getByLabel('Person, application or organisation').waitFor();
-          else await page.getByRole('table').first().waitFor();
-          expect([view, ...(await open.barriers())]).toEqual([view]);
-          expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-          await open.picture(view);
-        }
-      },
-      { colorScheme, width },
-    ),
+  ] as const)(
+    'have no barrier that axe finds, nor scroll sideways with widely spaced text, in %s colours and %i pixels wide',
+    (colorScheme, width) =>
+      visit(
+        VIEWS[0]!,
+        async (open, page) => {
+          for (const view of VIEWS) {
+            await page.goto(`${rig.url}/console?view=${view}`);
+            if (view === 'access') await page.getByRole('button', { name: 'New policy' }).click();
+            if (view === 'access') await page.getByLabel('Person, application or organisation').waitFor();
+            else await page.getByRole('table').first().waitFor();
+            expect([view, ...(await open.barriers())]).toEqual([view]);
+            expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+            await open.picture(view);
+            // As narrow as it is beside a scroll bar.
+            await page.setViewportSize({ width: 304, height: 900 });
+            expect([view, await open.sidewaysWhenSpaced()]).toEqual([view, 0]);
+            await page.setViewportSize({ width, height: 900 });
+          }
+        },
+        { colorScheme, width },
+      ),
   );
 });

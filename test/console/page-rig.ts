@@ -12,6 +12,14 @@ export const BUILT_PAGE = fileURLToPath(new URL('../../dist/src/console/verify.h
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const RULES = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] };
 
+/** Through the elements: the policy of the pages allows no other style sheet. */
+const SPACED = `
+  for (const { style, localName } of document.querySelectorAll('body *')) {
+    Object.assign(style ?? {}, { lineHeight: 1.5, letterSpacing: '0.12em', wordSpacing: '0.16em' });
+    if (localName === 'p') style.marginBottom = '2em';
+  }
+  document.documentElement.scrollWidth - document.documentElement.clientWidth`;
+
 /** A name of this machine that a browser takes for another machine: over plain HTTP it offers no cryptography there. */
 export const PLAIN_HOST = 'archivist.test';
 
@@ -41,6 +49,8 @@ export interface OpenPage {
   picture(name: string): Promise<void>;
   /** What has the focus: its label or its text; the name of the element if it has neither. */
   focused(): Promise<string>;
+  /** How far the page can be scrolled sideways, in pixels, with text as widely spaced as a reader may set it (WCAG 2.2, 1.4.12). */
+  sidewaysWhenSpaced(): Promise<number>;
   /** What axe finds, and links and buttons that are called the same and lead elsewhere. */
   barriers(): Promise<string[]>;
   close(): Promise<void>;
@@ -150,6 +160,7 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
         '((at) => at === document.body ? "nothing" : at.labels?.[0]?.textContent || at.textContent || at.localName)(document.activeElement)',
       );
     },
+    sidewaysWhenSpaced: () => page.evaluate<number>(SPACED),
     async barriers() {
       // Trusted Types forbid a script from text; the browser's own protocol may still run one.
       await page.evaluate(readFileSync(AXE, 'utf8'));
