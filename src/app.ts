@@ -120,6 +120,7 @@ function commonHeaders(): RequestHandler {
       directives: {
         defaultSrc: ["'none'"],
         styleSrc: [SMALL_PAGE_STYLE],
+        imgSrc: ['data:'],
         frameAncestors: ["'none'"],
         baseUri: ["'none'"],
       },

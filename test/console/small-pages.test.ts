@@ -36,7 +36,13 @@ describe('a path that no resource has', () => {
     expect(headers.get('content-security-policy')).not.toContain('unsafe');
     const page = new TextDecoder().decode(bytes);
     expect(page).toContain(WORDS);
-    expect([...page.matchAll(/href="([^"]+)"/g)].map(([, to]) => to)).toEqual(['console', 'verify', 'docs']);
+    expect([...page.matchAll(/<a href="([^"]+)"/g)].map(([, to]) => to)).toEqual(['console', 'verify', 'docs']);
+  });
+
+  it('has an icon that its policy allows, so that a browser looks for none and reports nothing', async () => {
+    const { headers, bytes } = await ask(BROWSER);
+    expect(new TextDecoder().decode(bytes)).toContain('<link rel="icon" href="data:,">');
+    expect(headers.get('content-security-policy')).toContain('img-src data:');
   });
 
   it('is JSON for a program that posts, whatever it accepts', async () => {
@@ -56,7 +62,7 @@ describe('a damaged link to the sign-in', () => {
     expect(headers.get('content-security-policy')).not.toContain('unsafe');
     const page = new TextDecoder().decode(bytes);
     expect(page).toContain(`${words}: `);
-    expect(new URL(/href="([^"]+)"/.exec(page)![1]!, `${rig.url}${path}`).pathname).toBe('/console/sign-in');
+    expect(new URL(/<a href="([^"]+)"/.exec(page)![1]!, `${rig.url}${path}`).pathname).toBe('/console/sign-in');
   });
 });
 
