@@ -25,7 +25,7 @@ export function demoFolder(dataDir: string): string {
 /**
  * Fills a service with evidence: of two conversations, as a conserver would report them, with their files for the reader,
  * and of what their Owner does beside them. A service that has events already stays as it is.
- * @returns the address of the demo's public asset; undefined in a demo that was filled without one
+ * @returns the path of the demo's public asset; undefined in a demo that was filled without one
  * @throws {Error} if the service refuses a request, or does not seal the events in time
  */
 export async function fillDemo({ url, pluginUrl, dataDir }: DemoPlace): Promise<string | undefined> {
@@ -37,7 +37,7 @@ export async function fillDemo({ url, pluginUrl, dataDir }: DemoPlace): Promise<
     await sealed(owner);
   }
   const { assets } = (await owner('GET', `${ASSETS}?${PUBLIC_ASSET_QUERY}`)) as { assets: readonly Identified[] };
-  return assets[0] && `${url}/archivist/v2/public${assets[0].identity}`;
+  return assets[0] && `/archivist/v2/public${assets[0].identity}`;
 }
 
 async function capture(pluginUrl: string, folder: string): Promise<void> {

@@ -59,7 +59,7 @@ async function demoConfig(environment: Environment): Promise<Config> {
 type StartSettings = Pick<Config, 'role' | 'http' | 'publicUrl' | 'dataDir' | 'blobs' | 'bootstrap'>;
 
 async function demoLines(
-  { dataDir }: Pick<Config, 'dataDir'>,
+  { dataDir, publicUrl }: Pick<Config, 'dataDir' | 'publicUrl'>,
   { url, conserverLinkUrl }: RunningService,
   logger: Logger,
 ): Promise<string[]> {
@@ -70,7 +70,7 @@ async function demoLines(
   logger.level = level;
   return [
     `Demo: two conversations are recorded; their files are in ${demoFolder(dataDir)}`,
-    ...(publicAsset === undefined ? [] : [`Demo: a public asset, which needs no sign-in: ${publicAsset}`]),
+    ...(publicAsset === undefined ? [] : [`Demo: a public asset, which needs no sign-in: ${publicUrl}${publicAsset}`]),
   ];
 }
 

@@ -83,11 +83,12 @@ describe.skipIf(!chromiumPath)('a service below a path of its host', { timeout: 
 
   it('has pages whose links lead on, and a public asset that page and command line verify', async () => {
     const { page } = open;
-    const asset = /^Demo: a public asset.*(\/archivist\/\S+)/m.exec(program.written.out)![1]!;
-    await page.goto(url + asset);
+    const asset = /^Demo: a public asset.* (\S+)/m.exec(program.written.out)![1]!;
+    expect(asset.startsWith(`${url}/archivist/`)).toBe(true);
+    await page.goto(asset);
     await page.getByRole('button', { name: 'Check this asset' }).click();
     await page.locator('.banner.verified').waitFor();
-    expect(await commandLine(['verify', '--root', root(), url + asset])).toMatchObject({ exitCode: 0 });
+    expect(await commandLine(['verify', '--root', root(), asset])).toMatchObject({ exitCode: 0 });
     for (const place of ['/', '/no/such/page', '/console/callback']) {
       await page.goto(url + place);
       const links = await page
