@@ -12,6 +12,7 @@ export const LOG_TEXTS = {
   entries: (count: bigint) => (count === 1n ? '1 entry' : `${count} entries`),
   growth: 'Growth',
   firstVisit: 'This browser sees the log for the first time, and keeps its state for the next visit.',
+  notKept: 'This browser keeps nothing for the next visit, so this page cannot compare the log with an older state.',
   grown: (count: string) => (count === '1' ? '1 new entry since' : `${count} new entries since`),
   continued: 'The older state is contained in this one: checked here.',
   twoHistories:

@@ -21,6 +21,8 @@ interface Found {
   readonly seen?: SeenLog | undefined;
   /** False when the log no longer holds what this browser saw: it shows two histories. */
   readonly isContinued: boolean;
+  /** Whether this browser has a state to compare the next one with. */
+  readonly isKept: boolean;
 }
 
 interface LogProps {
@@ -32,11 +34,11 @@ interface LogProps {
 async function findLog(log: ListedLog): Promise<Found> {
   const [state, seen] = [await readState(log), seenLog(log.origin)];
   // What nobody signed has no history: it is neither compared nor kept.
-  if (state.fault !== undefined) return { state, isContinued: true };
+  if (state.fault !== undefined) return { state, isContinued: true, isKept: false };
   const isContinued = seen === undefined || (await continues(log, state.checkpoint, seen));
   // What contradicts stays kept: the next visit has to see the contradiction too.
-  if (isContinued) keepSeen(state.checkpoint, Date.now());
-  return { state, seen, isContinued };
+  const isKept = isContinued ? keepSeen(state.checkpoint, Date.now()) : true;
+  return { state, seen, isContinued, isKept };
 }
 
 function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
@@ -48,9 +50,9 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
   );
 }
 
-function Growth({ found: { state, seen, isContinued } }: { readonly found: Found }) {
+function Growth({ found: { state, seen, isContinued, isKept } }: { readonly found: Found }) {
   if (!isContinued) return <p class="fault">{LOG_TEXTS.twoHistories}</p>;
-  if (!seen) return <p>{LOG_TEXTS.firstVisit}</p>;
+  if (!seen) return <p>{isKept ? LOG_TEXTS.firstVisit : LOG_TEXTS.notKept}</p>;
   return (
     <p>
       {LOG_TEXTS.grown(String(state.checkpoint.size - seen.size))} <Moment time={new Date(seen.atMs).toISOString()} />.{' '}

@@ -20,11 +20,13 @@ export function seenLog(origin: string): SeenLog | undefined {
   }
 }
 
-/** Keeps a state for the next visit. A browser that refuses storage keeps nothing. */
-export function keepSeen({ origin, size, root }: Checkpoint, atMs: number): void {
+/** Keeps a state for the next visit. @returns false in a browser that refuses storage: it keeps nothing */
+export function keepSeen({ origin, size, root }: Checkpoint, atMs: number): boolean {
   try {
     localStorage.setItem(NAME + origin, JSON.stringify([String(size), toBase64(root), atMs]));
+    return true;
   } catch {
     // Private windows and strict settings: the page works without.
+    return false;
   }
 }

@@ -115,6 +115,16 @@ describe.skipIf(!chromiumPath)('the page of the statement logs', { timeout: 120_
       await log.getByText('contained in this one: checked here').waitFor();
     }));
 
+  it('does not say that it keeps a state where the browser refuses storage', () =>
+    inPage(async (open) => {
+      await open.page.addInitScript('Storage.prototype.setItem = () => { throw new DOMException() }');
+      await open.page.evaluate('localStorage.clear()');
+      await open.page.reload();
+      const log = logIn(open, 'Public statements');
+      await log.getByText('keeps nothing for the next visit').waitFor();
+      expect(await log.getByText('for the first time').count()).toBe(0);
+    }));
+
   it('says when the log no longer contains what this browser saw, at every visit and on paper', () =>
     inPage(async (open) => {
       const log = logIn(open, 'Public statements');
