@@ -508,6 +508,7 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await row(page, 'Applications', 'Far below').waitFor();
       await expect.poll(() => isInView(card)).toBe(true);
       await press(page, page.getByRole('button', { name: 'I have stored it' }));
+      await page.setViewportSize({ width: 390, height: 240 });
       await pressAndConfirm(page, row(page, 'Applications', 'Far below'), 'End tokens');
       const done = page.getByRole('status').filter({ hasText: 'Far below' });
       await done.waitFor();
