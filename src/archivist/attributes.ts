@@ -5,10 +5,15 @@ import { ApiError } from '../platform/errors.js';
 /** Free key/value data of assets and events after `readAttributes`: strings, objects and lists only. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** Attributes in responses. */
+/**
+ * Attributes in responses. The OpenAPI documents leave the values open: what generators for Go and Java make of a union
+ * with maps and lists does not compile.
+ */
 export const attributesSchema = z.record(
   z.string(),
-  z.union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())]),
+  z
+    .custom<string | object>((value) => typeof value === 'string' || (typeof value === 'object' && value !== null))
+    .meta({ description: 'Text, an object or a list' }),
 );
 
 /**

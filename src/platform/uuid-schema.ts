@@ -6,5 +6,8 @@ export const uuidSchema = z
   .toLowerCase()
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a UUID');
 
-/** An asset's UUID, or `-` for all assets. */
-export const uuidOrAllSchema = z.union([z.literal('-'), uuidSchema]);
+/** An asset's UUID, or `-` for all assets. One pattern, because generated clients make a class of a union. */
+export const uuidOrAllSchema = z
+  .string()
+  .toLowerCase()
+  .regex(/^(-|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/, 'must be a UUID, or - for all');

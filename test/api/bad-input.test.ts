@@ -5,6 +5,7 @@ import { shape, startObservedService } from './mounted-routes.js';
 
 interface Schema {
   readonly type?: string;
+  readonly format?: string;
   readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -168,7 +169,7 @@ function isBody(parameter: { readonly in: string }): boolean {
   return parameter.in === 'body';
 }
 
-function valuesOfOtherTypes({ type, enum: values }: Schema): unknown[] {
+function valuesOfOtherTypes({ type, format, enum: values }: Schema): unknown[] {
   const every: Readonly<Record<string, unknown>> = {
     string: 'x',
     integer: 7,
@@ -177,6 +178,8 @@ function valuesOfOtherTypes({ type, enum: values }: Schema): unknown[] {
     object: { x: 'y' },
   };
   if (type === undefined) return [];
-  const others = Object.entries(every).filter(([each]) => each !== type && !(type === 'number' && each === 'integer'));
+  // A number in text may be sent as a number.
+  const isNumber = type === 'number' || format === 'int64';
+  const others = Object.entries(every).filter(([each]) => each !== type && !(isNumber && each === 'integer'));
   return [...others.map(([, value]) => value), ...(values ? ['NO_SUCH_VALUE'] : [])];
 }

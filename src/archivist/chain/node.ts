@@ -29,7 +29,7 @@ export const nodeSchema = z.strictObject({
       timestamp_committed: z.string(),
       timestamp_created: z.string(),
       /** In the original, an object while the node is behind its peers. This node has no peers. */
-      syncing: z.null(),
+      syncing: z.record(z.string(), z.unknown()).nullable(),
       peers: z.array(z.strictObject({ validator_pubkey: publicKeySchema, connection_status: z.string() })),
     }),
   ),

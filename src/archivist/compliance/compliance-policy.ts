@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parsePolicyFilter } from '../../filter/attribute-filter.js';
+import { orDecimalText } from '../../platform/decimal-text.js';
 import { plainText } from '../../platform/plain-text.js';
 import { refuseUnreadable } from '../../platform/refuse-unreadable.js';
 import { parseRichnessAssertions } from './richness-assertion.js';
@@ -105,24 +106,20 @@ function isUnset(value: unknown): boolean {
   return value === '' || value === '0' || value === 0 || (Array.isArray(value) && value.length === 0);
 }
 
-/** Whole seconds as decimal text without leading zeros. */
+/** Whole seconds as decimal text without leading zeros; a number is read as its text. */
 function seconds() {
-  return z
-    .union([z.string(), z.number()], 'must be a number of seconds')
+  const text = z
+    .string('must be a number of seconds')
+    .meta({ format: 'int64' })
     .refine(
-      (value) => /^\d{1,19}$/.test(String(value)) && Number(value) <= MAX_SECONDS,
+      (value) => /^\d{1,19}$/.test(value) && Number(value) <= MAX_SECONDS,
       `must be a whole number of seconds, at most ${MAX_SECONDS}`,
     )
     .transform((value) => String(Number(value)));
+  return z.preprocess((value) => (typeof value === 'number' ? String(value) : value), text);
 }
 
 function variability() {
-  return z
-    .union([z.string(), z.number()], 'must be a number')
-    .refine(
-      (value) =>
-        /^\d{1,9}(\.\d{1,20})?$|^\d(\.\d{1,20})?e-\d{1,3}$/.test(String(value)) && Number(value) <= MAX_VARIABILITY,
-      `must be a number of standard deviations, at most ${MAX_VARIABILITY}`,
-    )
-    .transform(Number);
+  const accepted = `must be a number of standard deviations, at most ${MAX_VARIABILITY}`;
+  return orDecimalText(z.number('must be a number').min(0, accepted).max(MAX_VARIABILITY, accepted));
 }

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestService, type TestService } from './test-service.js';
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly headers?: object; readonly content?: Content }>>;
+}
+type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+type Schema = Readonly<Record<string, unknown>>;
+interface Document {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+let running: TestService;
+let document: Document;
+let operations: readonly Operation[];
+beforeAll(async () => {
+  running = await startTestService();
+  document = (await running.anonymous.get('/openapi.json')).json as unknown as Document;
+  operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+});
+afterAll(() => running?.close());
+
+/** Every object in the document with its place, but for examples. */
+function* objects(node: unknown, place = ''): Generator<readonly [string, Schema]> {
+  if (typeof node !== 'object' || node === null) return;
+  yield [place, node as Schema];
+  for (const [name, value] of Object.entries(node))
+    if (name !== 'example' && name !== 'examples') yield* objects(value, `${place}/${name}`);
+}
+
+const shapes = ({ type, anyOf, oneOf }: Schema): unknown[] => {
+  const types = Array.isArray(type) ? type : [];
+  const schemas = [anyOf, oneOf].flatMap((each) => (Array.isArray(each) ? (each as Schema[]) : []));
+  return [...types, ...schemas.map((schema) => schema['type'] ?? schema['$ref'])].filter((each) => each !== 'null');
+};
+
+describe('the OpenAPI 3.1 document, for generators of clients,', () => {
+
+});
