@@ -19,6 +19,7 @@ interface MediaType {
 interface Parameter {
   readonly name: string;
   readonly in: string;
+  readonly style?: string;
   readonly schema: Record<string, unknown>;
 }
 interface Document {
@@ -163,7 +164,8 @@ describe('the OpenAPI 3.1 document', () => {
     expect(sizes.length).toBeGreaterThan(15);
     expect(schemaOf('confirmation_status')?.['enum']).toContain('CONFIRMED');
     expect(schemaOf('timestamp_accepted_since')).toEqual({ type: 'string', format: 'date-time' });
-    expect(schemaOf('event_attributes.*')).toMatchObject({ type: 'object' });
+    const filter = list.parameters.find(({ name }) => name === 'event_attributes');
+    expect(filter).toMatchObject({ style: 'deepObject', explode: true, schema: { type: 'object' } });
   });
 
   it('describes no parameter of a list, and no value of one, that the list refuses', async () => {
@@ -201,10 +203,11 @@ describe('the OpenAPI 3.1 document', () => {
 });
 
 /** Queries that a list must accept for this parameter. */
-function acceptedPairs({ name, schema }: Parameter, all: readonly Parameter[]): [name: string, value: string][] {
+function acceptedPairs({ name, style, schema }: Parameter, all: readonly Parameter[]): [name: string, value: string][] {
   if (name === 'page_token') return [[name, '']];
-  if (name === 'any') return [[name, `${all.find((each) => each.name.endsWith('.*'))!.name.replace('*', 'x')}=1`]];
+  if (style === 'deepObject') return [[`${name}[x]`, '1']];
+  if (name === 'any') return [[name, `${all.find((each) => each.style === 'deepObject')!.name}[x]=1`]];
   if (schema['format'] === 'date-time') return [[name, '2026-01-31T12:00:00Z']];
   const values = (schema['enum'] as string[] | undefined) ?? ['1'];
-  return values.map((value) => [name.replace('*', 'x'), value]);
+  return values.map((value) => [name, value]);
 }

@@ -32,6 +32,8 @@ function* objects(node: unknown, place = ''): Generator<readonly [string, Schema
     if (name !== 'example' && name !== 'examples') yield* objects(value, `${place}/${name}`);
 }
 
+/** As a generated client may spell it, in whatever style its language has. */
+const identifier = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 const shapes = ({ type, anyOf, oneOf }: Schema): unknown[] => {
   const types = Array.isArray(type) ? type : [];
   const schemas = [anyOf, oneOf].flatMap((each) => (Array.isArray(each) ? (each as Schema[]) : []));
@@ -39,5 +41,18 @@ const shapes = ({ type, anyOf, oneOf }: Schema): unknown[] => {
 };
 
 describe('the OpenAPI 3.1 document, for generators of clients,', () => {
+  it('gives no value two shapes, and none only null: some generators refuse that, or write code that does not compile', () => {
+    const all = [...objects(document)];
+    expect(all.filter(([, schema]) => shapes(schema).length > 1).map(([place]) => place)).toEqual([]);
+    const nulls = all.filter(([place, { type }]) => type === 'null' && !place.includes('/anyOf/'));
+    expect(nulls.map(([place]) => place)).toEqual([]);
+  });
 
+  it('gives the parameters of an operation names that stay different as identifiers', () => {
+    const doubled = operations.filter(({ parameters }) => {
+      const names = parameters.map(({ name }) => identifier(name));
+      return new Set(names).size < names.length;
+    });
+    expect(doubled.map(({ operationId }) => operationId)).toEqual([]);
+  });
 });

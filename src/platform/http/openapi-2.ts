@@ -115,9 +115,10 @@ function inputOf(schema: ZodType | undefined): Json {
 function fields(written: Json, place: 'path' | 'query'): Json[] {
   const { properties = {}, required = [] } = written as { properties?: Record<string, Json>; required?: string[] };
   return Object.entries(properties).map(([name, property]) => {
-    const { type, enum: values, format, pattern } = property;
+    const { type = 'string', enum: values, format, pattern, items } = property;
+    const collectionFormat = type === 'array' ? 'multi' : undefined;
     const simple = Object.fromEntries(
-      Object.entries({ type: type ?? 'string', enum: values, format, pattern }).filter(
+      Object.entries({ type, enum: values, format, pattern, items, collectionFormat }).filter(
         ([, value]) => value !== undefined,
       ),
     );

@@ -141,24 +141,24 @@ function queryParameters(route: Route, describe: SchemaWriter): Json[] {
     ...(description === undefined ? {} : { description }),
     schema: Object.keys(schema).length > 0 ? schema : { type: 'string' },
   }));
-  const prefixes = (written['x-attribute-filters'] ?? []) as string[];
+  const prefixes = ((written['x-attribute-filters'] ?? []) as string[]).filter((prefix) => /^\w+\.$/.test(prefix));
   return [...named, ...prefixes.map(attributeFilter), ...(takesMask(route) ? [MASK_PARAMETER] : [])];
 }
 
-/** Free names with a prefix: each member of the object is a parameter of its own (style form, exploded). */
+/**
+ * Free names with a prefix, in their spelling with brackets: each member of the object is a parameter of its own. A
+ * prefix with a dot is not described: generated clients would give `asset.attributes` and `asset_attributes` one name.
+ */
 function attributeFilter(prefix: string): Json {
+  const name = prefix.slice(0, -1);
   return {
-    name: `${prefix}*`,
+    name,
     in: 'query',
     required: false,
-    description: `Filters by attribute: \`${prefix}<name>=<value>\`, any number of them. \`*\` matches any value.`,
-    style: 'form',
+    description: `Filters by attribute: \`${name}[<name>]=<value>\` or \`${prefix}<name>=<value>\`, any number of them. \`*\` matches any value.`,
+    style: 'deepObject',
     explode: true,
-    schema: {
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      examples: [{ [`${prefix}arc_display_type`]: '*' }],
-    },
+    schema: { type: 'object', additionalProperties: { type: 'string' }, examples: [{ arc_display_type: '*' }] },
   };
 }
 

@@ -36,11 +36,15 @@ const PAGE_PARAMETERS = {
 };
 
 const ALTERNATIVES = {
-  any: z.unknown().optional().meta({
-    type: 'string',
-    description:
-      'A filter such as `name=value`. If it is repeated, an entry must match at least one of them. `any.2` and other names make further groups, which must match too.',
-  }),
+  any: z
+    .unknown()
+    .optional()
+    .meta({
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        'Filters such as `name=value`: an entry must match at least one of them. `any.2` and other names make further groups, which must match too.',
+    }),
 };
 
 /**
