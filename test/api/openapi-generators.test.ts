@@ -55,4 +55,25 @@ describe('the OpenAPI 3.1 document, for generators of clients,', () => {
     });
     expect(doubled.map(({ operationId }) => operationId)).toEqual([]);
   });
+
+  it('describes filters by attribute, and alternatives, so that a client can send any number of them', () => {
+    const list = operations.find(({ operationId }) => operationId === 'Assets_ListEvents')!;
+    const named = (name: string) => list.parameters.find((parameter) => parameter.name === name);
+    for (const name of ['event_attributes', 'asset_attributes'])
+      expect(named(name)).toMatchObject({ style: 'deepObject', schema: { additionalProperties: { type: 'string' } } });
+    expect(named('any')).toMatchObject({ schema: { type: 'array', items: { type: 'string' } } });
+  });
+
+  it('names the page of each list once, for every status that it is sent with', () => {
+    const lists = operations.filter(({ responses }) => responses['206']?.content?.['application/json']);
+    expect(lists.length).toBeGreaterThan(15);
+    for (const { operationId, responses } of lists) {
+      const page = { schema: { $ref: `#/components/schemas/${operationId}Page` } };
+      expect([responses['200']!.content, responses['206']!.content]).toEqual([
+        { 'application/json': page },
+        { 'application/json': page },
+      ]);
+      expect(document.components.schemas).toHaveProperty(`${operationId}Page`);
+    }
+  });
 });

@@ -22,20 +22,19 @@ export const searchSchema = z.object({
   skip: orDecimalText(z.number().int().min(0).max(MAX_SKIP)).nullish(),
 });
 
-/** A page of a search in a response: events with their positions in the log. */
-export const searchResultSchema = z.strictObject({
-  events: z.array(
-    assetFreeEventSchema.extend({
-      ledger_entry: z.strictObject({
-        index: z.string(),
-        idtimestamp: z.string(),
-        content_hash: z.string(),
-        hash_schema: z.literal('v0'),
-        log_id: z.string(),
-      }),
-    }),
-  ),
+/** An event that a search found, with its position in the log. */
+export const foundEventSchema = assetFreeEventSchema.extend({
+  ledger_entry: z.strictObject({
+    index: z.string(),
+    idtimestamp: z.string(),
+    content_hash: z.string(),
+    hash_schema: z.literal('v0'),
+    log_id: z.string(),
+  }),
 });
+
+/** A page of a search in a response. */
+export const searchResultSchema = z.strictObject({ events: z.array(foundEventSchema) });
 
 /**
  * Returns one page of a search and the total number of hits. @throws {ApiError} bad_request with the position in the

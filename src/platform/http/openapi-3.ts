@@ -78,7 +78,7 @@ export async function openApi3Document(groups: readonly RouteGroup[], about: Des
     tags: groups.map(({ title, routes }) => ({ name: title, description: commonPath(routes) })),
     paths,
     components: {
-      schemas: { ...named, Error: errorSchema(), ...refusalSchemas(groups) },
+      schemas: { ...named, ...pageSchemas(groups, describe), ...ERROR_SCHEMAS, ...refusalSchemas(groups) },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         clientCredentials: {
@@ -98,11 +98,17 @@ function commonPath(routes: readonly Route[]): string {
   return (differs < 0 ? first : first.slice(0, differs)).join('/') || '/';
 }
 
-function errorSchema(): Json {
-  const { error, description } = ERROR_SCHEMA['properties'] as Record<string, Json>;
-  const properties = { error: { ...error, enum: [...ERROR_CODES, ...TOKEN_ERRORS] }, description };
-  return { ...ERROR_SCHEMA, properties };
-}
+/** The codes have a name of their own: generated clients would name them as the member, which is as the schema. */
+const ERROR_SCHEMAS: Json = {
+  Error: {
+    ...ERROR_SCHEMA,
+    properties: {
+      ...(ERROR_SCHEMA['properties'] as Json),
+      error: { $ref: '#/components/schemas/ErrorCode' },
+    },
+  },
+  ErrorCode: { type: 'string', enum: [...ERROR_CODES, ...TOKEN_ERRORS] },
+};
 
 function refusalSchemas(groups: readonly RouteGroup[]): Json {
   const forms = groups.flatMap(({ routes }) => routes.flatMap(({ refusal }) => refusal?.form ?? []));
@@ -183,7 +189,7 @@ function headerParameters(route: Route): Json[] {
 const COUNTED: readonly RequestHeader[] = ['x-request-total-count'];
 
 function isList(route: Route): boolean {
-  return route.codes.includes(206) && route.rawResponse === undefined;
+  return route.codes.includes(206) && route.response !== undefined && route.rawResponse === undefined;
 }
 
 function requestBody(route: Route, describe: SchemaWriter): Json | undefined {
@@ -245,7 +251,7 @@ function response(route: Route, status: number, describe: SchemaWriter): Json {
 }
 
 function answerContent(route: Route, status: number, describe: SchemaWriter): Json | undefined {
-  const json = route.response && describe.of(route.response, 'output');
+  const json = isList(route) ? pageOf(route) : route.response && describe.of(route.response, 'output');
   if (route.rawResponse && status < 300) {
     const schemaOf = (type: string) => (type === 'application/json' && json ? json : BINARY);
     return Object.fromEntries([route.rawResponse].flat().map((type) => [type, { schema: schemaOf(type) }]));
@@ -253,6 +259,20 @@ function answerContent(route: Route, status: number, describe: SchemaWriter): Js
   if (!json || (status !== route.success && status !== 206)) return undefined;
   const page = route.pageForBrowsers ? { 'text/html': { schema: { type: 'string' } } } : {};
   return { 'application/json': { schema: json }, ...page };
+}
+
+/** A page has the same name in the statuses 200 and 206: else generated clients have two types of one page. */
+function pageOf(route: Route): Json {
+  return { $ref: `#/components/schemas/${pageName(route)}` };
+}
+
+function pageSchemas(groups: readonly RouteGroup[], describe: SchemaWriter): Json {
+  const lists = groups.flatMap(({ routes }) => routes.filter(isList));
+  return Object.fromEntries(lists.map((route) => [pageName(route), describe.of(route.response!, 'output')]));
+}
+
+function pageName({ operationId }: Route): string {
+  return `${operationId}Page`;
 }
 
 function refusal(route: Route, description: string): Json {
