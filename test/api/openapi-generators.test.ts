@@ -76,4 +76,25 @@ describe('the OpenAPI 3.1 document, for generators of clients,', () => {
       expect(document.components.schemas).toHaveProperty(`${operationId}Page`);
     }
   });
+
+  it('names no enumeration only by a member that has the name of its schema', () => {
+    const enums = Object.entries(document.components.schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties as Record<string, Schema>).flatMap(([member, { enum: values }]) =>
+        values && identifier(member) === identifier(name) ? [name] : [],
+      ),
+    );
+    expect(enums).toEqual([]);
+  });
+
+  it('describes what is not JSON as bytes, with the schema of their content', () => {
+    const contents = operations.flatMap(({ responses }) => Object.values(responses).map(({ content = {} }) => content));
+    const problems = contents.flatMap((content) => content['application/concise-problem-details+cbor'] ?? []);
+    expect(problems.length).toBeGreaterThan(5);
+    for (const { schema } of problems)
+      expect(schema).toEqual({
+        type: 'string',
+        format: 'binary',
+        contentSchema: { $ref: '#/components/schemas/ProblemDetails' },
+      });
+  });
 });

@@ -217,11 +217,11 @@ function withoutOthers(schema: Json): Json {
   return { additionalProperties: false, ...schema, properties: Object.fromEntries(closed) };
 }
 
-/** The raw body as a member or a part of that name. */
+/** The raw body as a member or a part of that name: one schema for both, because generated clients have one type. */
 function carried(name: string): Json {
   const base64 = { type: 'string', contentEncoding: 'base64' };
   const schema = { type: 'object', required: [name], properties: { [name]: base64 } };
-  return { ...form(name), 'application/json': { schema } };
+  return { 'multipart/form-data': { schema }, 'application/json': { schema } };
 }
 
 function form(part: string): Json {
@@ -277,7 +277,8 @@ function pageName({ operationId }: Route): string {
 
 function refusal(route: Route, description: string): Json {
   const form = route.refusal?.form;
-  const type = form?.contentType ?? 'application/json';
-  const schema = { $ref: `#/components/schemas/${form?.name ?? 'Error'}` };
-  return { description, content: { [type]: { schema } } };
+  const named = { $ref: `#/components/schemas/${form?.name ?? 'Error'}` };
+  if (!form) return { description, content: { 'application/json': { schema: named } } };
+  // Not JSON: generated clients can only hand over the bytes.
+  return { description, content: { [form.contentType]: { schema: { ...BINARY, contentSchema: named } } } };
 }
