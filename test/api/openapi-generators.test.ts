@@ -97,4 +97,16 @@ describe('the OpenAPI 3.1 document, for generators of clients,', () => {
         contentSchema: { $ref: '#/components/schemas/ProblemDetails' },
       });
   });
+
+  it('describes a statement in a form and in JSON by one schema', () => {
+    const { content } = document.paths['/archivist/v1/scitt/entries']!['post']!.requestBody!;
+    expect(content['multipart/form-data']).toEqual(content['application/json']);
+  });
+
+  it('describes the total of a search', async () => {
+    const path = '/archivist/v1/events/search';
+    const answer = await running.owner.post(path, {});
+    expect(answer.headers.get('x-total-count')).toBe('0');
+    expect(document.paths[path]!['post']!.responses['200']!.headers).toHaveProperty('x-total-count');
+  });
 });

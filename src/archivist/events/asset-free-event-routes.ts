@@ -45,6 +45,7 @@ export function assetFreeEventRoutes(deps: ListDeps): Route[] {
       // Its total is exact, and filters that no index answers read every event.
       longRead: true,
       response: searchResultSchema,
+      answerHeaders: { 200: ['x-total-count'] },
       handle: async ({ principal, body }) => {
         const { events, total } = await searchAssetFreeEvents(deps, principal, body);
         return { body: { events }, headers: { 'x-total-count': String(total) } };

@@ -9,6 +9,7 @@ type Json = Record<string, unknown>;
 const HEADERS: Readonly<Record<AnswerHeader, Json>> = {
   location: { type: 'string', description: 'Absolute URL to request' },
   'retry-after': { type: 'integer', description: 'Seconds to wait before the next request' },
+  'x-total-count': { type: 'integer', description: 'Number of entries that were found' },
 };
 
 const FORM = 'multipart/form-data';

@@ -22,6 +22,7 @@ interface DescribedApi {
 const ANSWER_HEADERS: Readonly<Record<AnswerHeader, Json>> = {
   location: { description: 'Absolute URL to request', schema: { type: 'string', format: 'uri' } },
   'retry-after': { description: 'Seconds to wait before the next attempt', schema: { type: 'integer' } },
+  'x-total-count': { description: 'Number of entries that were found', schema: { type: 'integer' } },
 };
 const TOTAL_COUNT: Json = {
   description:

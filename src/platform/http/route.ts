@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { ApiError } from '../errors.js';
 import type { Principal } from './principal.js';
 
-export type AnswerHeader = 'location' | 'retry-after';
+export type AnswerHeader = 'location' | 'retry-after' | 'x-total-count';
 
 export type RequestHeader = 'idempotency-key' | 'x-request-total-count' | 'prefer';
 
