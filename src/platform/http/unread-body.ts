@@ -49,7 +49,9 @@ export function closeIfUnread(request: IncomingMessage, response: ServerResponse
  */
 export function endAfterBody(response: ServerResponse, content: Uint8Array | string): void {
   const { req: request } = response;
-  if (request.complete || response.getHeader('connection') !== 'close') {
+  // Not kept alive: because the request says so, as each request of many reverse proxies does.
+  const closes = !response.shouldKeepAlive || response.getHeader('connection') === 'close';
+  if (request.complete || !closes) {
     response.end(content);
     return;
   }

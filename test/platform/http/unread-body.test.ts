@@ -37,6 +37,22 @@ describe('the rest of a refused body', () => {
   });
 });
 
+describe('a client that sends everything before it reads', () => {
+  it.each([
+    ['HTTP/1.1', 'connection: close\r\n'],
+    ['HTTP/1.0', ''],
+  ])('is not cut off by a refusal that ends its %s connection', async (version, header) => {
+    server = await listen((_request, response) => endAfterBody(response, 'no'), { host: '127.0.0.1', port: 0 });
+    const client = connect(server.port, '127.0.0.1');
+    client.write(`POST / ${version}\r\nhost: a\r\n${header}content-length: ${POURED.length}\r\n\r\n`);
+    await once(client, 'readable');
+    client.write(POURED);
+    let answer = '';
+    for await (const piece of client) answer += piece;
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n.*no/s);
+  });
+});
+
 /** Looks at the connection in every turn of the event loop until the body is complete. */
 async function mostReadInATurn(request: IncomingMessage): Promise<number> {
   let most = 0;
