@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/platform/clock.js';
-import { failureReason } from '../../src/platform/explain-failure.js';
+import { certificateFault, failureReason } from '../../src/platform/explain-failure.js';
 import { fetchDirect } from '../../src/platform/http/fetch-direct.js';
 import { createAccessToken } from '../archivist-client/access-token.js';
 import { DeliverLater } from '../archivist-client/delivery-failure.js';
@@ -132,7 +132,9 @@ export async function examineService(access: ServiceAccess, clock: Clock): Promi
       broken(
         'service',
         `no answer from ${url}: ${failureReason(cause)}`,
-        'start it, or set ARCHIVIST_URL to its address',
+        certificateFault(cause) === undefined
+          ? 'start it, or set ARCHIVIST_URL to its address'
+          : 'mend the certificate, or set ARCHIVIST_URL to an address that it has',
       ),
       ...findings,
     ];

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { UsageError } from '../core/evidence/usage-error.js';
+import { certificateFault } from '../platform/explain-failure.js';
 import type { Config } from '../service/config/config.js';
 import { type PluginCredentials, pluginCredentials } from '../service/plugin-credentials.js';
 import { serviceUrl } from './service-url.js';
@@ -49,10 +50,9 @@ function secondsToWait({ headers }: Response): number | undefined {
 }
 
 async function request(url: string, options: RequestInit): Promise<Response> {
-  return fetch(url, { ...options, signal: AbortSignal.timeout(TIME_LIMIT_MS) }).catch(() => {
-    throw new UsageError(
-      `no answer from ${new URL(url).origin}: start the service, or set ARCHIVIST_URL to its address`,
-    );
+  return fetch(url, { ...options, signal: AbortSignal.timeout(TIME_LIMIT_MS) }).catch((error: unknown) => {
+    const remedy = certificateFault(error) ?? 'start the service, or set ARCHIVIST_URL to its address';
+    throw new UsageError(`no answer from ${new URL(url).origin}: ${remedy}`);
   });
 }
 

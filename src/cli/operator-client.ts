@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OPERATOR_TOKEN } from '../iam/tokens/authenticate-operator.js';
-import { failureReason } from '../platform/explain-failure.js';
+import { certificateFault, failureReason } from '../platform/explain-failure.js';
 import { fetchDirect } from '../platform/http/fetch-direct.js';
 
 const ANSWER_WITHIN_MS = 30_000;
@@ -21,6 +21,9 @@ export interface OperatorClient {
 
 const WHERE_THE_TOKEN_IS =
   'the service creates it at its first start; set KEYS_DIR or DATA_DIR to the service’s folder';
+
+const WHERE_IT_ANSWERS =
+  'start the service, or, if it runs, give an address that reaches it from here, such as --url http://127.0.0.1:8080';
 
 const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -43,10 +46,8 @@ export async function openOperatorClient(url: string, keysDir: string): Promise<
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const address = `${url}/archivist/operator/v1${path}`;
-    const answer = await fetchDirect(address, { method, headers, ...sent }, withinMs).catch(() => {
-      throw new OperatorRefused(
-        `${url} does not answer: start the service, or, if it runs, give an address that reaches it from here, such as --url http://127.0.0.1:8080`,
-      );
+    const answer = await fetchDirect(address, { method, headers, ...sent }, withinMs).catch((error: unknown) => {
+      throw new OperatorRefused(`${url} does not answer: ${certificateFault(error) ?? WHERE_IT_ANSWERS}`);
     });
     const json = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
     if (!answer.ok) throw new OperatorRefused(String(json['description'] ?? `the service answered ${answer.status}`));

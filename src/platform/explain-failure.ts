@@ -16,10 +16,40 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the host name cannot be looked up',
 };
 
+const UNKNOWN_AUTHORITY =
+  'the certificate of the server is not of a trusted authority: name a file with the certificate of its authority in NODE_EXTRA_CA_CERTS, or for PostgreSQL in sslrootcert';
+
+/** What is wrong with the certificate of a server, and who changes it. */
+const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'the certificate of the server, or of its authority, has expired: renew it on the server',
+  CERT_NOT_YET_VALID: 'the certificate of the server is not valid yet: compare the clocks of both machines',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'the certificate of the server is for other names: connect to a name that it has, or renew it with this name',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+};
+
+/** Returns why the certificate of a server was refused, here or in a cause; undefined if something else failed. */
+export function certificateFault(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return ownCertificateFault(error) ?? certificateFault(error.cause);
+}
+
+function ownCertificateFault(error: unknown): string | undefined {
+  const { code, reason } = error as { code?: string; reason?: unknown };
+  const fault = CERTIFICATE_FAULTS[code ?? ''];
+  return fault && `${fault} (${code}${typeof reason === 'string' ? `: ${reason}` : ''})`;
+}
+
 /** Returns why something failed: one line for a person, without a stack. */
 export function failureReason(error: unknown): string {
   // A host with several addresses fails once per address, and the message of the aggregate error is empty.
   if (error instanceof AggregateError && error.errors.length > 0) return failureReason(error.errors[0]);
+  const fault = ownCertificateFault(error);
+  if (fault !== undefined) return fault;
   const { code, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   const meaning = MEANINGS[code ?? ''];
   if (meaning !== undefined) {

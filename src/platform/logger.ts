@@ -1,4 +1,5 @@
 import { type LogFn, type LoggerOptions, type Logger as PinoLogger, pino } from 'pino';
+import { certificateFault } from './explain-failure.js';
 import { limitRepeatedErrors } from './repeated-lines.js';
 
 export type Logger = PinoLogger;
@@ -59,6 +60,13 @@ function withoutArguments(value: unknown, depth = 0): unknown {
   );
 }
 
+/** The error of a refused certificate does not say what to change, and has the certificate with a member for each byte. */
+function toldError(error: unknown): unknown {
+  const told = withoutArguments(pino.stdSerializers.err(error as Error));
+  const reason = certificateFault(error);
+  return reason === undefined ? told : { ...(told as object), cert: undefined, reason };
+}
+
 /** A full disk or an absent server fails every request and every retry alike: one line a minute says so. */
 function withoutRepetition() {
   const leftOut = limitRepeatedErrors(() => performance.now());
@@ -85,7 +93,7 @@ export function createLogger(
     level,
     base: null,
     redact: { paths, censor: '[secret]' },
-    serializers: { err: (error: unknown) => withoutArguments(pino.stdSerializers.err(error as Error)) },
+    serializers: { err: toldError },
     hooks: { streamWrite: withoutSecrets, logMethod: withoutRepetition() },
   };
   if (destination) return pino(options, destination);

@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/round.js';
 import type { ClockWatch } from '../platform/clock-watch.js';
 import { refusedWhileFull } from '../platform/disk/disk-full.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
+import { certificateFault } from '../platform/explain-failure.js';
 import type { OutsideCalls, OutsideState } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
 import { DatabaseReadOnly } from '../platform/postgres/transient-errors.js';
@@ -136,7 +137,9 @@ async function probe(ask: () => Promise<unknown>): Promise<string> {
     await inTime(ask());
     return 'ok';
   } catch (error) {
-    return error instanceof DatabaseReadOnly ? 'only reads' : 'not reachable';
+    if (error instanceof DatabaseReadOnly) return 'only reads';
+    const fault = certificateFault(error);
+    return fault === undefined ? 'not reachable' : `not reachable: ${fault}`;
   }
 }
 

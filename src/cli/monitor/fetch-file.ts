@@ -1,4 +1,5 @@
 import { concatBytes } from '../../core/bytes.js';
+import { certificateFault } from '../../platform/explain-failure.js';
 
 /** The log cannot be reached, or its answer is not usable. Nothing is known against the log yet. */
 export class LogUnreachable extends Error {
@@ -11,9 +12,12 @@ const MOST_BYTES = 64 * 1024 * 1024;
 /** Returns a file of a log; undefined if it does not exist (404). @throws {LogUnreachable} */
 export async function fetchFile(url: string): Promise<Uint8Array | undefined> {
   // A log that is watched does not choose what else we ask for.
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIME_LIMIT_MS), redirect: 'manual' }).catch(() => {
-    throw new LogUnreachable(`${url} does not answer: check the address, the network and the service`);
-  });
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIME_LIMIT_MS), redirect: 'manual' }).catch(
+    (error: unknown) => {
+      const remedy = certificateFault(error) ?? 'check the address, the network and the service';
+      throw new LogUnreachable(`${url} does not answer: ${remedy}`);
+    },
+  );
   if (response.status === 404) return undefined;
   if (response.status >= 300 && response.status < 400)
     throw new LogUnreachable(
