@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transporter } from 'nodemailer';
 import { replaceFile } from './durable-file.js';
+import { isLoopbackName } from './http/loopback.js';
 import type { Ids } from './ids.js';
 import type { Logger } from './logger.js';
 import { within } from './time-limit.js';
@@ -21,8 +22,9 @@ interface Mail {
 export type SendMail = (mail: Mail) => Promise<void>;
 
 /**
- * Sends through the SMTP server at `smtpUrl`. Without one, writes each e-mail to the folder as an `.eml` file that only
- * the owner of the process can read, and logs its path.
+ * Sends through the SMTP server at `smtpUrl`; to another machine only with TLS, because anybody on the way could hide
+ * that the server offers it. `?requireTLS=false` in the URL permits that. Without a server, writes each e-mail to the
+ * folder as an `.eml` file that only the owner of the process can read, and logs its path.
  */
 export function createSendMail(deps: {
   readonly smtpUrl: string | undefined;
@@ -43,10 +45,12 @@ export function createSendMail(deps: {
     disableUrlAccess: true,
   });
   if (smtpUrl !== undefined) {
+    const { hostname, searchParams } = new URL(smtpUrl);
+    const requireTLS = !isLoopbackName(hostname) && searchParams.get('ignoreTLS') !== 'true';
     const timeouts = { connectionTimeout: step, greetingTimeout: step, socketTimeout: step };
     let transport: Promise<Transporter> | undefined;
     return async (mail) => {
-      transport ??= loadMailer().then((createTransport) => createTransport({ url: smtpUrl, ...timeouts }));
+      transport ??= loadMailer().then((createTransport) => createTransport({ url: smtpUrl, requireTLS, ...timeouts }));
       const transporter = await transport;
       const send = () => transporter.sendMail(envelope(mail));
       await within(2 * step, unlessConnected(send), 'the mail server did not take the e-mail in time');
