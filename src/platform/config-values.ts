@@ -38,6 +38,17 @@ export function url(schemes: readonly string[]) {
     );
 }
 
+/** The driver of PostgreSQL ignores parameters that it does not know: with a misspelt one it would not use TLS. */
+const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'ssl'];
+
+/** A URL of a PostgreSQL database. */
+export const postgresUrl = url(['postgres:', 'postgresql:']).refine(
+  (text) =>
+    !URL.canParse(text) ||
+    [...new URL(text).searchParams.keys()].every((name) => !/ssl|tls/i.test(name) || TLS_PARAMETERS.includes(name)),
+  `must have no parameter about TLS but ${TLS_PARAMETERS.join(', ')}: others have no effect`,
+);
+
 /** A base URL without a trailing slash, so that paths can be appended. */
 export const baseUrl = url(['http:', 'https:'])
   .refine((text) => !/[?#@]/.test(text), 'must have no query, fragment or user')

@@ -94,6 +94,7 @@ describe('the configuration', () => {
     ['KEYS_DIR', '/keys', { keysDir: '/keys' }],
     ['OBJECT_STORE_URL', 'file:///srv/o%20o', { objectStoreDir: '/srv/o o' }],
     ['DATABASE_URL', 'postgres://u:p@h/d', { databaseUrl: 'postgres://u:p@h/d' }],
+    ['DATABASE_URL', 'postgres://h/d?sslmode=verify-full', { databaseUrl: 'postgres://h/d?sslmode=verify-full' }],
     ['REDIS_URL', 'rediss://h:6380', { redisUrl: 'rediss://h:6380' }],
     [
       'BOOTSTRAP_CLIENT_ID',
@@ -118,6 +119,12 @@ describe('the configuration', () => {
     ['PUBLIC_URL', 'ftp://a', 'PUBLIC_URL: must be a URL'],
     ['PUBLIC_URL', 'https://a.example/?x', 'PUBLIC_URL: must have no query'],
     ['DATABASE_URL', 'mysql://a', 'DATABASE_URL: must be a URL that begins with postgres://'],
+    [
+      'DATABASE_URL',
+      'postgres://h/d?ssl_mode=verify-full',
+      'DATABASE_URL: must have no parameter about TLS but sslmode',
+    ],
+    ['DATABASE_URL', 'postgres://h/d?sslMode=require', 'DATABASE_URL: must have no parameter about TLS but sslmode'],
     ['REDIS_URL', 'localhost:6379', 'REDIS_URL: must be a URL that begins with redis://'],
     ['OBJECT_STORE_URL', 's3://bucket', 'OBJECT_STORE_URL: s3:// is not supported yet'],
     ['OBJECT_STORE_URL', '/srv/objects', 'OBJECT_STORE_URL: must be a URL'],

@@ -10,6 +10,7 @@ import {
   emailAddress,
   numeric,
   objectStoreDir,
+  postgresUrl,
   url,
 } from '../../platform/config-values.js';
 import { LOG_FORMATS, LOG_LEVELS } from '../../platform/logger.js';
@@ -26,7 +27,7 @@ export const environmentSchema = z.object({
   DATA_DIR: z.string().default('./data'),
   KEYS_DIR: z.string().optional(),
   KEY_PROVIDER: keyProvider.optional(),
-  DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
+  DATABASE_URL: postgresUrl.optional(),
   REDIS_URL: url(['redis:', 'rediss:']).optional(),
   OBJECT_STORE_URL: objectStoreDir.optional(),
   MIN_FREE_DISK_BYTES: numeric(/^(0|[1-9]\d{0,14})$/, 'must be a whole number of bytes, 0 or more').default(
