@@ -44,6 +44,7 @@ const PLUGIN_ROOMS = [
   'src/platform/errors.ts',
   'src/platform/explain-failure.ts',
   'src/platform/http/fetch-direct.ts',
+  'src/platform/http/follow-certificate.ts',
   'src/platform/http/read-tls-files.ts',
   'src/platform/logger.ts',
   'src/platform/queue/redis-options.ts',

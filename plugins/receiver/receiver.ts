@@ -1,7 +1,7 @@
 // Plain node:http: the one route must be able to drop the connection, because that is the only refusal that a conserver
 // notices. It treats every status as success, and waits forever for a connection that stays open.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
@@ -44,6 +44,8 @@ export interface ReceiverTls extends ServerCertificate {
 
 interface Receiver {
   readonly url: string;
+  /** Uses these certificates for new connections, if the receiver uses TLS. */
+  renew(tls: ReceiverTls): void;
   /**
    * Reports itself as unhealthy for the drain time, then refuses new connections, finishes running requests, and
    * resolves when all are closed.
@@ -113,6 +115,9 @@ export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
   await listen(server, parts);
   return {
     url: urlOf(server, parts.tls ? 'https' : 'http'),
+    renew(tls) {
+      if (server instanceof TlsServer) server.setSecureContext(tls);
+    },
     async close() {
       draining = true;
       if (parts.drainMs) await wait(parts.drainMs);

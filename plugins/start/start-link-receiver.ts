@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { followCertificate } from '../../src/platform/http/follow-certificate.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { OperationMetrics } from '../capture/capture-metrics.js';
@@ -9,10 +10,14 @@ import { vconFacts } from '../operation/vcon-facts.js';
 import type { BodyLimits } from '../receiver/read-body.js';
 import { type ReceiverTls, startReceiver } from '../receiver/receiver.js';
 import type { PluginSettings } from '../settings/plugin-settings.js';
+import { readReceiverTls } from './read-receiver-tls.js';
 import type { Closable } from './start-capture-methods.js';
 
-/** Starts the receiver, the capture method of a conserver's `links.webhook`. */
-export function startLinkReceiver(parts: {
+/**
+ * Starts the receiver, the capture method of a conserver's `links.webhook`. Renewed certificates are used within a
+ * minute.
+ */
+export async function startLinkReceiver(parts: {
   readonly settings: PluginSettings;
   readonly tls: ReceiverTls | undefined;
   readonly backend: QueueBackend;
@@ -27,7 +32,7 @@ export function startLinkReceiver(parts: {
   observe(): Observation;
 }): Promise<Closable & { readonly url: string }> {
   const { settings, tls, backend, room, registry, metrics, logger, bodyLimits } = parts;
-  return startReceiver({
+  const receiver = await startReceiver({
     host: settings.host,
     port: settings.port,
     secret: settings.secret,
@@ -46,4 +51,8 @@ export function startLinkReceiver(parts: {
     drainMs: (settings.drainSeconds ?? 0) * 1_000,
     ...(bodyLimits ? { limits: bodyLimits } : {}),
   });
+  if (!tls) return receiver;
+  const read = () => readReceiverTls(settings.tls);
+  const following = followCertificate({ first: tls, read, use: receiver.renew, logger });
+  return { ...receiver, close: async () => void (await Promise.all([following.close(), receiver.close()])) };
 }

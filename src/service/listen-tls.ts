@@ -1,28 +1,38 @@
 import { X509Certificate } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { explainedPort } from '../platform/explain-failure.js';
+import { followCertificate } from '../platform/http/follow-certificate.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
-import { readServerCertificate } from '../platform/http/read-tls-files.js';
+import { readServerCertificate, type ServerCertificate } from '../platform/http/read-tls-files.js';
+import type { Logger } from '../platform/logger.js';
 import type { HttpConfig } from './config/http-config.js';
 
 /**
- * Opens the listener for clients with certificates, if configured.
+ * Opens the listener for clients with certificates, if configured. A renewed certificate is used within a minute.
  * @param expires is called with the time at which the certificate expires, in milliseconds
  * @throws {Error} naming the variable to correct
  */
 export async function listenTls(
   handler: RequestListener,
   { tls, host, connections }: HttpConfig,
-  expires: (atMs: number) => void,
+  { logger, expires }: { readonly logger: Logger; expires(atMs: number): void },
 ): Promise<HttpServer | undefined> {
   if (!tls) return undefined;
   const { certificateFile, keyFile, port } = tls;
-  const certificate = await readServerCertificate(
-    { variable: 'TLS_CERTIFICATE_FILE', file: certificateFile },
-    { variable: 'TLS_KEY_FILE', file: keyFile },
-  );
-  const listening = listen(handler, { host, port, connections }, certificate);
+  const read = () =>
+    readServerCertificate(
+      { variable: 'TLS_CERTIFICATE_FILE', file: certificateFile },
+      { variable: 'TLS_KEY_FILE', file: keyFile },
+    );
+  const first = await read();
+  const listening = listen(handler, { host, port, connections }, first);
   const server = await explainedPort('TLS_PORT', `TLS_PORT ${port} cannot be used`, listening);
-  expires(Date.parse(new X509Certificate(certificate.cert).validTo));
-  return server;
+  const tellExpiry = ({ cert }: ServerCertificate) => expires(Date.parse(new X509Certificate(cert).validTo));
+  tellExpiry(first);
+  const use = (renewed: ServerCertificate) => {
+    server.renew(renewed);
+    tellExpiry(renewed);
+  };
+  const following = followCertificate({ first, read, use, logger });
+  return { ...server, close: async () => void (await Promise.all([following.close(), server.close()])) };
 }

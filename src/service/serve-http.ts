@@ -38,7 +38,7 @@ export function createListeners(
   { role, http }: Pick<Config, 'role' | 'http'>,
   closers: Closers,
 ) {
-  const { metrics } = base;
+  const { metrics, logger } = base;
   const deps = appDeps(base, identity, http, closers);
   const measured = metricsRoute({
     token: http.metricsToken,
@@ -71,7 +71,7 @@ export function createListeners(
       }
       const server = await onPort(http, listen(app, http));
       closers.push(() => server.close());
-      const tls = await listenTls(app, http, metrics.tlsCertificateExpires);
+      const tls = await listenTls(app, http, { logger, expires: metrics.tlsCertificateExpires });
       if (tls) closers.push(() => tls.close());
       return { server, tls };
     },

@@ -21,6 +21,8 @@ export interface HttpServer {
   /** Base URL of the address listened on. */
   readonly url: string;
   readonly port: number;
+  /** Uses this certificate for new connections, if the server uses TLS. */
+  renew(certificate: ServerCertificate): void;
   /** Refuses new connections, answers what is on its way, and resolves when all connections are closed. */
   close(): Promise<void>;
 }
@@ -62,9 +64,8 @@ export async function listen(
   certificate?: ServerCertificate,
 ): Promise<HttpServer> {
   const messages = messagesOf(handler);
-  const server: Server = certificate
-    ? createTlsServer({ ...BOUNDS, ...messages, ...TLS, ...certificate })
-    : createServer({ ...BOUNDS, ...messages });
+  const tlsServer = certificate && createTlsServer({ ...BOUNDS, ...messages, ...TLS, ...certificate });
+  const server: Server = tlsServer ?? createServer({ ...BOUNDS, ...messages });
   const closeIdle = boundConnections(server, address.connections ?? USUAL_LIMITS);
   const drain = drainConnections(server, closeIdle);
   const pace = paceResponses(server, address.pace);
@@ -100,6 +101,7 @@ export async function listen(
   return {
     url: `${certificate ? 'https' : 'http'}://${host}:${port}`,
     port,
+    renew: (renewed) => tlsServer?.setSecureContext({ ...TLS, ...renewed }),
     close: drain,
   };
 }
