@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from '../logger.js';
+import { ServerClient } from './server-client.js';
 import { serverStream } from './server-stream.js';
 import { enterServiceRole, SEARCH_PATH } from './service-role.js';
 
@@ -81,7 +82,7 @@ export function openListening(parts: Listening): ListeningConnection {
 }
 
 function newClient(url: string): pg.Client {
-  return new pg.Client({
+  return new ServerClient({
     connectionString: url,
     stream: serverStream,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -3,6 +3,7 @@ import type { Logger } from '../logger.js';
 import { migrate, requireMigrated } from './migrate.js';
 import { type DatabaseDisk, type PooledDatabase, pooledDatabase } from './pooled-database.js';
 import { READ_TYPES } from './read-types.js';
+import { ServerClient } from './server-client.js';
 import { serverStream } from './server-stream.js';
 import {
   enterServiceRole,
@@ -29,6 +30,7 @@ const QUEUE_CONNECTIONS = 24;
 /** Connections that are used only after they have entered the service's role. */
 function servicePool(url: string, logger: Logger, searchPath: string, options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
+    Client: ServerClient,
     connectionString: url,
     stream: serverStream,
     types: READ_TYPES,

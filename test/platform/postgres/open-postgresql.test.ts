@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { requireDurableCommits } from '../../../src/platform/postgres/durable-commits.js';
+import { openListening } from '../../../src/platform/postgres/listening-connection.js';
 import { notifiedAnnouncements } from '../../../src/platform/postgres/notified-announcements.js';
 import { openPostgresql } from '../../../src/platform/postgres/open-postgresql.js';
 import { openServerOwner } from '../../../src/platform/postgres/owner-connection.js';
@@ -69,6 +73,39 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     await admin.query(`ALTER ROLE ${name} LOGIN`);
     expect(await read()).toEqual([]);
     await database.close();
+  });
+
+  it('counts as one that does not answer while a file of the URL cannot be read, until it can', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'root-'));
+    const file = join(folder, 'root.pem');
+    await writeFile(file, '');
+    // The driver reads the file also if the server has no TLS.
+    url.search = `?sslmode=disable&sslrootcert=${file}`;
+    const database = await openPostgresql(url.href, silent);
+    const begun = vi.fn();
+    const listening = openListening({
+      url: url.href,
+      logger: silent,
+      channel: 'files',
+      lock: 1,
+      begun,
+      heard: vi.fn(),
+    });
+    await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(1));
+    await rm(file);
+    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    const read = () => database.inTransaction('system', (tx) => tx.query('SELECT FROM archivist.tenancy'));
+    const refused = await Promise.allSettled(Array.from({ length: 12 }, read));
+    expect(refused.map((each) => each.status === 'rejected' && isDatabaseUnavailable(each.reason))).not.toContain(
+      false,
+    );
+    await wait(1_500); // the listening connection tries again
+    await writeFile(file, '');
+    await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(2), { timeout: 5_000 });
+    expect(await read()).toEqual([]);
+    await listening.close();
+    await database.close();
+    await rm(folder, { recursive: true });
   });
 
   it('says what a role lacks that may not make roles, which is enough where an administrator made them', async () => {
