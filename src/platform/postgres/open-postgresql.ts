@@ -45,7 +45,10 @@ function servicePool(url: string, logger: Logger, searchPath: string, options: p
     },
     ...options,
   });
-  pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection ended'));
+  pool.on('error', (error) => {
+    // The pool adds the connection, with its certificate and the key that cancels its queries.
+    logger.warn({ err: Object.assign(error, { client: undefined }) }, 'an idle database connection ended');
+  });
   return pool;
 }
 

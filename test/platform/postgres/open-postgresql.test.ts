@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLogger } from '../../../src/platform/logger.js';
 import { requireDurableCommits } from '../../../src/platform/postgres/durable-commits.js';
 import { openListening } from '../../../src/platform/postgres/listening-connection.js';
 import { notifiedAnnouncements } from '../../../src/platform/postgres/notified-announcements.js';
@@ -53,6 +54,16 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     const database = await openPostgresql(url.href, silent);
     const [row] = await database.inTransaction('system', (tx) => tx.query('SELECT session_user, current_user'));
     expect(row).toEqual({ session_user: name, current_user: 'vcon_archivist_service' });
+    await database.close();
+  });
+
+  it('is logged as one that ended a connection without what the driver knows of that connection', async () => {
+    const lines: string[] = [];
+    const logger = createLogger('warn', { destination: { write: (line) => lines.push(line) } });
+    const database = await openPostgresql(url.href, logger);
+    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    const told = await vi.waitFor(() => JSON.parse(lines.find((line) => line.includes('idle database connection'))!));
+    expect(told.err).not.toHaveProperty('client');
     await database.close();
   });
 
