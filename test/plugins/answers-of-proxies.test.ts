@@ -46,3 +46,9 @@ it('a page is no receipt', async () => {
   hasToken = true;
   await expect(client().transparentStatement('assets/1/events/1')).rejects.toThrow(DeliverLater);
 });
+
+it('an answer that is not JSON is told in words, not by the name of an error', async () => {
+  answer = { type: 'application/octet-stream', body: PAGE };
+  hasToken = true;
+  await expect(client().findAsset('vcon://1')).rejects.toThrow(/: the answer cannot be read$/);
+});
