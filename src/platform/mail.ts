@@ -11,6 +11,9 @@ import { within } from './time-limit.js';
 const WITHIN_MS = 10_000;
 const LONGEST_PAUSE_MS = 500;
 
+const WITHOUT_TLS =
+  'the mail server does not offer STARTTLS, so nothing was sent: enable it there, use smtps://, or permit e-mail without TLS by ?requireTLS=false in SMTP_URL';
+
 interface Mail {
   /** One address. */
   readonly to: string;
@@ -71,7 +74,9 @@ async function unlessConnected(send: () => Promise<unknown>): Promise<void> {
   try {
     await send();
   } catch (error) {
-    if ((error as { command?: unknown }).command !== 'CONN') throw error;
+    const { code, command, responseCode } = error as { code?: unknown; command?: unknown; responseCode?: unknown };
+    if (code === 'ETLS' && responseCode !== undefined) throw new Error(WITHOUT_TLS, { cause: error });
+    if (command !== 'CONN') throw error;
     await pause(Math.random() * LONGEST_PAUSE_MS);
     await send();
   }
