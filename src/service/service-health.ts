@@ -7,7 +7,6 @@ import type { Ledger } from '../ledger/round.js';
 import type { ClockWatch } from '../platform/clock-watch.js';
 import { refusedWhileFull } from '../platform/disk/disk-full.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
-import { certificateFault } from '../platform/explain-failure.js';
 import type { OutsideCalls, OutsideState } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
 import { DatabaseReadOnly } from '../platform/postgres/transient-errors.js';
@@ -137,9 +136,7 @@ async function probe(ask: () => Promise<unknown>): Promise<string> {
     await inTime(ask());
     return 'ok';
   } catch (error) {
-    if (error instanceof DatabaseReadOnly) return 'only reads';
-    // Anybody may read this: the fault with the names that it tells is in the log.
-    return certificateFault(error) === undefined ? 'not reachable' : 'not reachable: its certificate is refused';
+    return error instanceof DatabaseReadOnly ? 'only reads' : 'not reachable';
   }
 }
 
