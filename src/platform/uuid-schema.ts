@@ -1,13 +1,15 @@
 import { z } from 'zod';
 
+const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
 /** A UUID in a path, in either case; read as lower case. */
 export const uuidSchema = z
   .string()
   .toLowerCase()
-  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a UUID');
+  .regex(new RegExp(`^${UUID}$`), 'must be a UUID');
 
 /** An asset's UUID, or `-` for all assets. One pattern, because generated clients make a class of a union. */
 export const uuidOrAllSchema = z
   .string()
   .toLowerCase()
-  .regex(/^(-|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/, 'must be a UUID, or - for all');
+  .regex(new RegExp(`^(-|${UUID})$`), 'must be a UUID, or - for all');
