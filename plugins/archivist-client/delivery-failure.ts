@@ -37,7 +37,7 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no answer';
   const cause = error.cause as { code?: unknown } | undefined;
   if (typeof cause?.code === 'string') return cause.code;
-  // Newer releases of Node give no code for a response that is no HTTP.
+  // Newer releases of Node give no code for a response that is not HTTP.
   return error.name === 'TimeoutError' ? 'no answer in time' : 'the answer cannot be read';
 }
 

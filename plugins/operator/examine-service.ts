@@ -134,7 +134,7 @@ export async function examineService(access: ServiceAccess, clock: Clock): Promi
         `no answer from ${url}: ${failureReason(cause)}`,
         certificateFault(cause) === undefined
           ? 'start it, or set ARCHIVIST_URL to its address'
-          : 'mend the certificate, or set ARCHIVIST_URL to an address that it has',
+          : 'fix the certificate, or set ARCHIVIST_URL to a name that it contains',
       ),
       ...findings,
     ];
