@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { Clock } from '../../src/platform/clock.js';
 import { followCertificate } from '../../src/platform/http/follow-certificate.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
@@ -27,11 +28,12 @@ export async function startLinkReceiver(parts: {
   /** Served at `/metrics`; undefined where they are served elsewhere. */
   readonly registry: Registry | undefined;
   readonly metrics: Pick<OperationMetrics, 'reported'>;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly bodyLimits: BodyLimits | undefined;
   observe(): Observation;
 }): Promise<Closable & { readonly url: string }> {
-  const { settings, tls, backend, room, registry, metrics, logger, bodyLimits } = parts;
+  const { settings, tls, backend, room, registry, metrics, clock, logger, bodyLimits } = parts;
   const receiver = await startReceiver({
     host: settings.host,
     port: settings.port,
@@ -53,6 +55,6 @@ export async function startLinkReceiver(parts: {
   });
   if (!tls) return receiver;
   const read = () => readReceiverTls(settings.tls);
-  const following = followCertificate({ first: tls, read, use: receiver.renew, logger });
+  const following = followCertificate({ first: tls, read, use: receiver.renew, clock, logger });
   return { ...receiver, close: async () => void (await Promise.all([following.close(), receiver.close()])) };
 }

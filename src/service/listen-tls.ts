@@ -1,7 +1,7 @@
-import { X509Certificate } from 'node:crypto';
 import type { RequestListener } from 'node:http';
+import type { Clock } from '../platform/clock.js';
 import { explainedPort } from '../platform/explain-failure.js';
-import { followCertificate } from '../platform/http/follow-certificate.js';
+import { expiryOf, followCertificate } from '../platform/http/follow-certificate.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
 import { readServerCertificate, type ServerCertificate } from '../platform/http/read-tls-files.js';
 import type { Logger } from '../platform/logger.js';
@@ -15,7 +15,7 @@ import type { HttpConfig } from './config/http-config.js';
 export async function listenTls(
   handler: RequestListener,
   { tls, host, connections }: HttpConfig,
-  { logger, expires }: { readonly logger: Logger; expires(atMs: number): void },
+  { clock, logger, expires }: { readonly clock: Clock; readonly logger: Logger; expires(atMs: number): void },
 ): Promise<HttpServer | undefined> {
   if (!tls) return undefined;
   const { certificateFile, keyFile, port } = tls;
@@ -27,12 +27,11 @@ export async function listenTls(
   const first = await read();
   const listening = listen(handler, { host, port, connections }, first);
   const server = await explainedPort('TLS_PORT', `TLS_PORT ${port} cannot be used`, listening);
-  const tellExpiry = ({ cert }: ServerCertificate) => expires(Date.parse(new X509Certificate(cert).validTo));
-  tellExpiry(first);
+  expires(expiryOf(first));
   const use = (renewed: ServerCertificate) => {
     server.renew(renewed);
-    tellExpiry(renewed);
+    expires(expiryOf(renewed));
   };
-  const following = followCertificate({ first, read, use, logger });
+  const following = followCertificate({ first, read, use, clock, logger });
   return { ...server, close: async () => void (await Promise.all([following.close(), server.close()])) };
 }

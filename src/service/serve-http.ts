@@ -71,7 +71,7 @@ export function createListeners(
       }
       const server = await onPort(http, listen(app, http));
       closers.push(() => server.close());
-      const tls = await listenTls(app, http, { logger, expires: metrics.tlsCertificateExpires });
+      const tls = await listenTls(app, http, { clock: base.clock, logger, expires: metrics.tlsCertificateExpires });
       if (tls) closers.push(() => tls.close());
       return { server, tls };
     },

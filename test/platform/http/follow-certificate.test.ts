@@ -36,6 +36,7 @@ async function shownAt(port: number): Promise<string> {
 }
 
 const logger = createLogger('silent');
+const clock = { now: () => Date.now() };
 const LISTENERS = {
   'the service': async (first: ServerCertificate) => {
     const server = await listen((_, response) => response.end(), { host: '127.0.0.1', port: 0 }, first);
@@ -63,7 +64,7 @@ it.each(Object.entries(LISTENERS))(
     const server = await start(first);
     const port = Number(new URL(server.url).port);
     const refused = vi.spyOn(logger, 'warn');
-    const following = followCertificate({ first, read, use: server.renew, logger, everyMs: 5 });
+    const following = followCertificate({ first, read, use: server.renew, clock, logger, everyMs: 5 });
 
     await writeFile(certificateFile(), later.pem.slice(0, 100));
     await vi.waitFor(() => expect(refused).toHaveBeenCalled());
@@ -78,3 +79,50 @@ it.each(Object.entries(LISTENERS))(
     await server.close();
   },
 );
+
+it('an expired certificate is told once, at the start or when it expires, and again only if another one expires', async () => {
+  const notAfter = new Date(1_900_000_000_000);
+  const [good, other] = [
+    await makeCertificate({ name: 'CN=first', notAfter }),
+    await makeCertificate({ name: 'CN=second', notAfter }),
+  ].map(({ pem, keyPem }) => ({ cert: Buffer.from(pem), key: Buffer.from(keyPem) })) as [
+    ServerCertificate,
+    ServerCertificate,
+  ];
+  const log = createLogger('silent');
+  const told = vi.spyOn(log, 'warn');
+  let nowMs = notAfter.getTime() - 1;
+  let inFiles = good;
+  let looks = 0;
+  const looked = async () => {
+    const before = looks;
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(before + 1));
+  };
+  const follow = () =>
+    followCertificate({
+      first: good,
+      clock: { now: () => nowMs },
+      logger: log,
+      everyMs: 5,
+      read: async () => {
+        looks += 1;
+        return inFiles;
+      },
+      use: () => undefined,
+    });
+
+  let following = follow();
+  await looked();
+  expect(told).not.toHaveBeenCalled();
+  nowMs += 1;
+  await looked();
+  expect(told).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('has expired: replace its files'));
+  inFiles = other;
+  await looked();
+  expect(told).toHaveBeenCalledTimes(2);
+  await following.close();
+
+  following = follow();
+  expect(told).toHaveBeenCalledTimes(3);
+  await following.close();
+});
