@@ -6,6 +6,7 @@ import { narrowByAlternatives } from './alternative-search-store.js';
 import {
   countByTerms,
   countOfRowsInOrder,
+  limitInOrder,
   narrowByTerms,
   pageOfFirstRows,
   pageOfRowsInOrder,
@@ -34,7 +35,7 @@ export async function listByTerms<Row extends object>(
   const where = renderWhere(narrowed);
   return readPortion<Row>(tx, {
     sql: `SELECT ${page.columns} FROM ${table.table} ${table.alias} WHERE ${where.sql}
-      ORDER BY ${table.idColumn} ${page.order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${page.limit}`,
+      ORDER BY ${table.idColumn} ${page.order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${limitInOrder(narrowed, page.limit)}`,
     values: where.values,
     large: page.large,
     orderBy: rowOrder(table, page.order),

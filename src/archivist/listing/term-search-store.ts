@@ -165,6 +165,19 @@ function inListOrder({ idColumn }: TermTable, order: ListOrder): string {
   return `ORDER BY ${idColumn} ${order === 'newest' ? 'DESC' : 'ASC'}`;
 }
 
+/**
+ * A number in SQL that the planner does not see: one that it sees makes it read and sort everything where it has no
+ * statistics of the table yet.
+ */
+function hidden(number: number | 'NULL'): string {
+  return `(SELECT ${number}::bigint)`;
+}
+
+/** So many rows of a list, in SQL, if an index has them in its order; then no other way is better. */
+export function limitInOrder(conditions: readonly Condition[], limit: number): string {
+  return conditions.every(inOrder) ? hidden(limit) : String(limit);
+}
+
 /** Those of the first rows that meet the conditions, in the list's order; of all rows if no number is given. */
 function firstRows(
   table: TermTable,
@@ -176,8 +189,7 @@ function firstRows(
   const list = renderWhere(conditions.filter(inOrder), where.values.length);
   const { alias } = table;
   const ordered = inListOrder(table, order);
-  // A number that the planner sees makes it read and sort everything where it has no statistics of the table yet.
-  const first = `LIMIT (SELECT ${most ?? 'NULL'}::bigint)`;
+  const first = `LIMIT ${hidden(most ?? 'NULL')}`;
   return {
     sql: `(SELECT * FROM ${table.table} ${alias} WHERE ${list.sql} ${ordered} ${first}) ${alias} WHERE ${where.sql} ${ordered}`,
     values: [...where.values, ...list.values],

@@ -70,6 +70,24 @@ describe.each(engines())('the list of one asset’s events, on %s', (engine) => 
     }),
   );
 
+  it.each(['newest', 'oldest'] as const)(
+    'of 6,500 events, without a filter, reads a page of the %s alone, also before the table has statistics',
+    async (order) => {
+      const conditions = conditionsOf(LARGE, []);
+      const read = (tx: Tx) => listAssetEvents(tx, conditions, PAGE + 1, order);
+      const withStatistics = await reading(read);
+      // As after a large import: the planner sees a large table, and takes an asset's events to be few.
+      await opened.asOwner(`DELETE FROM pg_statistic WHERE starelid = 'archivist.asset_event'::regclass`);
+      await opened.asOwner(`UPDATE pg_class SET reltuples = 360000 WHERE oid = 'archivist.asset_event'::regclass`);
+      await reading(async (tx) => {
+        const watched = watchedRows(tx);
+        expect((await read(watched.tx)).rows).toEqual(withStatistics.rows);
+        expect(watched.read('asset_event')).toBe(PAGE + 1);
+      });
+      await opened.asOwner('ANALYZE archivist.asset_event');
+    },
+  );
+
   it('counts on no index of the tenancy beside its own', () => {
     const meanings = withinParent(conditionsOf(LARGE, [...TYPE, ...SUBJECT, ...ANCHORED])).map(({ means }) => means);
     expect(meanings.slice(2)).toMatchObject([{ hot: false }, { hot: false }, undefined]);
