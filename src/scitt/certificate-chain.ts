@@ -47,7 +47,9 @@ function authorityAbove(top: Certificate, authorities: readonly Certificate[]): 
       throw new AuthorityUnknown(`more than ${MOST_OF_ONE_NAME} trusted authorities have the name of its issuer`);
     if (isIssuedBy(top, authority)) return place;
   }
-  throw new AuthorityUnknown('the chain leads to no trusted authority');
+  throw new AuthorityUnknown(
+    "the chain leads to no trusted authority: it has to begin with the signer's certificate, each certified by the next, and the last by a trusted authority",
+  );
 }
 
 /**

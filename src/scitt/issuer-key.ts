@@ -36,7 +36,9 @@ export function issuerKey(key: KeyObject): IssuerKey {
   try {
     jwk = key.export({ format: 'jwk' });
   } catch {
-    throw new KeyUnusable('its kind is not allowed');
+    throw new KeyUnusable(
+      `its key is ${key.asymmetricKeyType}, not P-256, P-384, P-521, Ed25519 or RSA (rsaEncryption) of 2048 to 8192 bits`,
+    );
   }
   return described(() => publicJwk(jwk));
 }
@@ -130,7 +132,7 @@ function usable(key: IssuerKey): IssuerKey {
   const thumbprint = toHex(key.thumbprint);
   const known = usedBefore.get(thumbprint);
   if (known) return known;
-  if (!importKey(key.jwk)) throw new KeyUnusable('it cannot be used: its point is not on the curve');
+  if (!importKey(key.jwk)) throw new KeyUnusable('its point is not on the curve');
   usedBefore.set(thumbprint, key);
   return key;
 }

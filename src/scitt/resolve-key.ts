@@ -79,13 +79,13 @@ function found(statement: ExaminedStatement, sources: KeySources): Found {
   }
   throw new StatementRefused(
     'Confirmation Missing',
-    'The statement names no key: it has neither a kid (4) nor an x5chain (33) nor a confirmation claim (8).',
+    'The statement names no key: it has neither a protected kid (4), which is a byte string, nor an x5chain (33) nor a confirmation claim (8) with a key.',
   );
 }
 
 function keyOfIssuer(statement: ExaminedStatement, anchors: readonly TrustAnchor[]): Found {
   const { kid } = statement.read;
-  if (!kid) throw rejected('A registered issuer must name its key by a protected kid (4).');
+  if (!kid) throw rejected('A registered issuer must name its key by a protected kid (4), which is a byte string.');
   const anchor = anchors.find((each) => anchorHasKid(each, kid));
   if (!anchor)
     throw rejected('No registered key of this issuer has this kid (4). An Owner can add the key as a trust anchor.');

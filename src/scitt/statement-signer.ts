@@ -5,7 +5,7 @@ export const STATEMENT_SIGNER: Purpose = {
   use: 'signing statements',
   keyUsages: [KeyUsage.digitalSignature],
   purposes: [
-    ExtendedKeyUsage.any,
+    ExtendedKeyUsage.anyExtendedKeyUsage,
     ExtendedKeyUsage.codeSigning,
     ExtendedKeyUsage.mailProtection,
     ExtendedKeyUsage.documentSigning,

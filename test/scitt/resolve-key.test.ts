@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
 import type { CborMap, CborValue } from '../../src/core/cose/cbor.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { examineStatement } from '../../src/scitt/examine-statement.js';
 import { type KeyResolution, type KeySources, resolveKey } from '../../src/scitt/resolve-key.js';
 import { readTrustAnchor, type TrustAnchor } from '../../src/scitt/trust-anchor.js';
@@ -13,8 +14,10 @@ import {
   der,
   KEY_ENCIPHERMENT,
   nameConstraints,
+  oid,
   type SampleCertificate,
   sampleCertificate,
+  sequence,
 } from './sample-certificate.js';
 import {
   ALGORITHMS,
@@ -51,6 +54,15 @@ const thumbprint = (certificate: Uint8Array, algorithm: number, name: string): C
   new Uint8Array(createHash(name).update(certificate).digest()),
 ];
 
+/** An RSA key pair whose public key is for RSASSA-PSS only (RFC 4055). */
+function pssKeys() {
+  const { publicKey, privateKey } = newKeyPair({ type: 'rsa', bits: 2048 });
+  // The bit string with the key follows the heads of both sequences, the algorithm's name and its null.
+  const bits = publicKey.export({ type: 'spki', format: 'der' }).subarray(19);
+  const spki = sequence(sequence(oid('2a864886f70d01010a')), bits);
+  return { publicKey: createPublicKey({ key: spki, format: 'der', type: 'spki' }), privateKey };
+}
+
 const NOTHING: KeySources = { issuerKeys: [], authorities: [], selfAsserted: true, reserved: [], nowMs: NOW };
 
 /** How the key was found, or why not. */
@@ -81,7 +93,9 @@ describe('a key that the statement brings itself', () => {
     expect(await judge(new Map(key).set(2, Uint8Array.of(1)))).toBe('self_asserted');
     expect(await judge(new Map(key).set(-4, new Uint8Array(32)))).toMatch('not a public key');
     expect(await judge(new Map(key).set(3, -8))).toMatch('for another algorithm');
-    expect(await judge(new Map(key).set(-2, coseKeyOf(sampleIssuer()).get(-2)!))).toMatch('cannot be used');
+    expect(await judge(new Map(key).set(-2, coseKeyOf(sampleIssuer()).get(-2)!))).toMatch(
+      'cannot be used: its point is not on the curve',
+    );
     expect(await judge(new Map(key).set(-2, 'text'))).toMatch('coordinate');
     expect(await judge(coseKeyOf(sampleIssuer()))).toMatch('does not verify');
   });
@@ -145,6 +159,17 @@ describe('a key that the statement brings itself', () => {
     const nameless = sampleStatement(sampleIssuer(), { confirmation: false, headers: new Map([[4, undefined]]) });
     expect(await resolved(nameless)).toMatch('names no key');
     expect(await resolved(sampleStatement(sampleIssuer(), { confirmation: false }))).toMatch('not registered');
+  });
+});
+
+describe('a kid of text, as some libraries write it', () => {
+  it('names no key, and the refusal says that it must be a byte string', async () => {
+    const issuer = sampleIssuer();
+    const statement = sampleStatement(issuer, { confirmation: false, headers: new Map([[4, 'testkey']]) });
+    expect(await resolved(statement)).toMatch('kid (4), which is a byte string');
+    expect(await resolved(statement, { issuerKeys: [registered(issuer, 'testkey')] })).toMatch(
+      'kid (4), which is a byte string',
+    );
   });
 });
 
@@ -254,13 +279,18 @@ describe('a chain of certificates', () => {
       return resolved(signedBy(certificate, [certificate.der, ...above.map(({ der }) => der)]), sources);
     };
     expect(await resolved(signedBy(signer, signer.der), { authorities: [trusted(otherRoot)] })).toMatch(
-      'no trusted authority',
+      "no trusted authority: it has to begin with the signer's certificate",
     );
     expect(await resolved(signedBy(signer, signer.der), { authorities: [] })).toMatch('no trusted authority');
     expect(await refusal(with_({ notAfter: past }))).toMatch('not valid at this time');
     expect(await refusal(with_({ notBefore: new Date(NOW + 60_000) }))).toMatch('not valid at this time');
-    expect(await refusal(with_({ usages: [KEY_ENCIPHERMENT] }))).toMatch('not for signing');
-    expect(await refusal(with_({ purposes: [1] }))).toMatch('not for signing');
+    expect(await refusal(with_({ usages: [KEY_ENCIPHERMENT] }))).toMatch(
+      'not for signing statements: its key usage must include digitalSignature',
+    );
+    expect(await refusal(with_({ purposes: [1] }))).toMatch(
+      'its extended key usage must include anyExtendedKeyUsage or codeSigning or mailProtection or documentSigning',
+    );
+    expect(await refusal(with_({ key: pssKeys() }))).toMatch('x5chain (33): its key is rsa-pss, not P-256');
     expect(await refusal(with_({ uris: ['https://other.example'] }))).toMatch('not among the names');
     expect(await refusal(with_({ authority: true, usages: [CERTIFICATE_SIGN] }))).toMatch("an authority's");
     expect(await refusal(with_({ strange: 36 }))).toMatch('not understood');

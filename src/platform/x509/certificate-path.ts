@@ -3,7 +3,7 @@ import { ExtensionId } from './certificate-extensions.js';
 import { CertificateUnusable } from './certificate-unusable.js';
 import type { GeneralName } from './general-name.js';
 import { assertNamesAllowed } from './name-constraints.js';
-import { KeyUsage, type Purpose } from './purpose.js';
+import { ExtendedKeyUsage, KeyUsage, type Purpose } from './purpose.js';
 
 /** A host name in the form that certificates without alternative names use as their common name. */
 const HOST_NAME = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+\.?$/i;
@@ -44,16 +44,25 @@ export function assertAuthority({ version, extensions, hasAcceptedKey }: Certifi
     );
 }
 
-function isFor({ extensions: { purposes } }: Certificate, purpose: Purpose): boolean {
-  return !purposes || purpose.purposes.some((each) => purposes.has(each));
+/** The names of these values, in a refusal: "codeSigning or mailProtection". */
+function namesIn<Value>(known: Readonly<Record<string, Value>>, values: readonly Value[]): string {
+  const names = Object.keys(known).filter((name) => values.includes(known[name]!));
+  return names.join(' or ');
+}
+
+function assertFor({ extensions: { purposes } }: Certificate, purpose: Purpose, what: string): void {
+  if (!purposes || purpose.purposes.some((each) => purposes.has(each))) return;
+  const accepted = namesIn(ExtendedKeyUsage, purpose.purposes);
+  throw new CertificateUnusable(`${what}: its extended key usage must include ${accepted}`);
 }
 
 function assertSubscriber(certificate: Certificate, purpose: Purpose): void {
   const { basicConstraints, keyUsage } = certificate.extensions;
   if (basicConstraints?.isAuthority) throw new CertificateUnusable("the signer's certificate is an authority's");
-  const hasUsage = !keyUsage || purpose.keyUsages.some((bit) => keyUsage.has(bit));
-  if (!hasUsage || !isFor(certificate, purpose))
-    throw new CertificateUnusable(`the signer's certificate is not for ${purpose.use}`);
+  const what = `the signer's certificate is not for ${purpose.use}`;
+  if (keyUsage && !purpose.keyUsages.some((bit) => keyUsage.has(bit)))
+    throw new CertificateUnusable(`${what}: its key usage must include ${namesIn(KeyUsage, purpose.keyUsages)}`);
+  assertFor(certificate, purpose, what);
 }
 
 function assertIssuer(certificate: Certificate, below: readonly Certificate[], purpose: Purpose): void {
@@ -62,8 +71,7 @@ function assertIssuer(certificate: Certificate, below: readonly Certificate[], p
   } catch {
     throw new CertificateUnusable('a certificate of the chain may not certify others');
   }
-  if (!isFor(certificate, purpose))
-    throw new CertificateUnusable(`an authority of the chain is not for ${purpose.use}`);
+  assertFor(certificate, purpose, `an authority of the chain is not for ${purpose.use}`);
   const { pathLength } = certificate.extensions.basicConstraints!;
   // A certificate that an authority issued to itself, to change its key, does not count towards the path length (RFC
   // 5280 section 6.1.4).

@@ -15,7 +15,7 @@ export const KeyUsage = { digitalSignature: 0, keyAgreement: 4, certificateSign:
 
 /** Object identifiers of extended key usages (RFC 5280 section 4.2.1.12, RFC 9336). */
 export const ExtendedKeyUsage = {
-  any: '2.5.29.37.0',
+  anyExtendedKeyUsage: '2.5.29.37.0',
   clientAuthentication: '1.3.6.1.5.5.7.3.2',
   codeSigning: '1.3.6.1.5.5.7.3.3',
   mailProtection: '1.3.6.1.5.5.7.3.4',
