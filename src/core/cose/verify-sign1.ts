@@ -20,6 +20,8 @@ export interface Sign1Check {
   readonly understood: readonly number[];
   readonly untrusted: VerificationCode;
   readonly invalid: VerificationCode;
+  /** What a refusal with `invalid` says; by default, that the signature does not match. */
+  readonly unsigned?: string | undefined;
 }
 
 const GROUP_ORDERS = {
@@ -159,5 +161,6 @@ export async function verifySign1(
   }
   // A signature that only the last of several keys cannot have is not malformed: another key made it.
   if (misshapen && keys.length === 1 && check.invalid !== check.untrusted) throw misshapen;
-  throw new VerificationError(check.invalid, `the signature of ${check.what} does not match its content`);
+  const { unsigned = `the signature of ${check.what} does not match its content` } = check;
+  throw new VerificationError(check.invalid, unsigned);
 }

@@ -32,8 +32,9 @@ export interface VerifiedStatement extends ReadStatement {
 interface Candidates {
   readonly keys: readonly PublicJwk[];
   readonly certificateValidAtMs?: number;
-  /** What it means when none of them signed. */
+  /** What it means when none of them signed, and how that is told unless as for any signature. */
   readonly invalid: VerificationCode;
+  readonly unsigned?: string;
 }
 
 const UNSIGNED = 'statement_signature_invalid';
@@ -55,8 +56,9 @@ function certified(
 }
 
 /**
- * The keys to try. A kid chooses among those given; keys that were given without a name, as PEM files are, may be tried
- * under any kid, and all where the statement names its key in another way or not at all.
+ * The keys to try. A kid chooses among those given. Where the statement names its key in another way or not at all, all of
+ * them may be tried; keys that were given without a name, as PEM files are, under any kid. Which of these keys signed is
+ * not known: a signature that fits none of them may be by a key that was not given.
  * @throws {VerificationError}
  */
 function candidates(
@@ -67,18 +69,16 @@ function candidates(
   const { sign1, kid } = read;
   const byCertificate = namesCertificate(sign1);
   if (certificates && byCertificate) return certified(read, certificates, registration);
-  const alg = sign1.protectedHeader.get(Header.alg);
   const named = kid ? issuerKeys.filter((key) => keyHasKid(key, kid)) : [];
   if (named.length > 0) return { keys: named, invalid: UNSIGNED };
-  if ((!kid || byCertificate) && issuerKeys.length > 0) return { keys: issuerKeys, invalid: UNSIGNED };
-  const nameless = issuerKeys.filter((key) => key.kid === undefined && keyAlgorithms(key).includes(alg as number));
-  if (nameless.length > 0) return { keys: nameless, invalid: UNTRUSTED };
-  throw new VerificationError(
-    UNTRUSTED,
-    byCertificate
-      ? "the statement names its signer by a certificate: its authority's certificate, or the signer's own key, has to be given"
-      : 'the statement is not signed by any of the given keys',
-  );
+  const possible = kid && !byCertificate ? issuerKeys.filter((key) => key.kid === undefined) : issuerKeys;
+  const alg = sign1.protectedHeader.get(Header.alg);
+  const keys = possible.filter((key) => keyAlgorithms(key).includes(alg as number));
+  const unsigned = byCertificate
+    ? "the statement names its signer by a certificate: its authority's certificate, or the signer's own key, has to be given"
+    : 'the statement is not signed by any of the given keys, or it was changed';
+  if (keys.length > 0) return { keys, invalid: UNTRUSTED, unsigned };
+  throw new VerificationError(UNTRUSTED, unsigned);
 }
 
 /**
@@ -96,7 +96,7 @@ export async function verifyStatement(
   const { sign1 } = read;
   if (!sign1.payload) throw new VerificationError('malformed', 'the statement has no payload');
   checkPayloadHash(sign1);
-  const { keys, invalid, ...found } = candidates(read, trust, registration);
+  const { keys, invalid, unsigned, ...found } = candidates(read, trust, registration);
   const { verifySignature } = trust;
   const check = {
     what: 'the statement',
@@ -105,6 +105,7 @@ export async function verifyStatement(
     understood: STATEMENT_HEADERS,
     untrusted: UNTRUSTED,
     invalid,
+    unsigned,
   } as const;
   const key = await verifySign1(sign1, sign1.payload, check, keys);
   const { issuer: pin } = trust;

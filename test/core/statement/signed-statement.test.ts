@@ -3,12 +3,14 @@ import { fromHex, toBase64Url, toHex, utf8 } from '../../../src/core/bytes.js';
 import { HashAlgorithm } from '../../../src/core/cose/algorithms.js';
 import { type CborMap, type CborValue, encodeCbor } from '../../../src/core/cose/cbor.js';
 import { Header } from '../../../src/core/cose/labels.js';
+import { publicJwk } from '../../../src/core/cose/public-key.js';
 import { createSign1, decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
 import { sha256 } from '../../../src/core/sha256.js';
 import { readStatement, statementHeader } from '../../../src/core/statement/signed-statement.js';
 import { statementEntry } from '../../../src/core/statement/statement-entry.js';
 import { readTemplate } from '../../../src/core/statement/vcon-template.js';
 import { verifyStatement } from '../../../src/core/verify/verify-statement.js';
+import { ALGORITHMS, sampleIssuer, sampleStatement } from '../../scitt/sample-statement.js';
 import { type HexKey, readFixture, type TestKeys } from '../cose/read-fixture.js';
 import { softwareSigner } from '../cose/software-signer.js';
 
@@ -138,6 +140,22 @@ describe('known hash envelopes', () => {
       verifyStatement(fromHex(privateLabels.hex), { issuerKeys: [stranger.publicKey] }),
     ).rejects.toMatchObject({ code: 'issuer_key_not_trusted' });
   });
+});
+
+describe('a statement that names no key', () => {
+  it.each(['ES256', 'ES384', 'EdDSA', 'PS256'] as const)(
+    'is verified by any given key of its algorithm, and not called changed if its key is not given: %s',
+    async (name) => {
+      const nameless = { confirmation: false, headers: new Map([[4, undefined]]) } as const;
+      const [issuer, stranger] = [sampleIssuer(ALGORITHMS[name]), sampleIssuer()];
+      const bytes = sampleStatement(issuer, nameless);
+      const [own, another] = [issuer, stranger].map((each) => publicJwk(each.publicKey.export({ format: 'jwk' })));
+      const { key } = await verifyStatement(bytes, { issuerKeys: [another!, own!] });
+      expect(key).toEqual(own);
+      const refused = { code: 'issuer_key_not_trusted', message: expect.stringContaining('or it was changed') };
+      await expect(verifyStatement(bytes, { issuerKeys: [another!] })).rejects.toMatchObject(refused);
+    },
+  );
 });
 
 describe('readStatement', () => {

@@ -99,15 +99,12 @@ class Statement:
         protected, unprotected = self.message.protected, self.message.unprotected
         by_certificate = 33 in protected or 33 in unprotected or 34 in protected
         named = [key for key in trust.issuer_keys if self.kid is not None and key.goes_by(self.kid)]
-        unsigned = "statement_signature_invalid"
         if named:
-            return named, unsigned
-        if (self.kid is None or by_certificate) and trust.issuer_keys:
-            return trust.issuer_keys, unsigned
-        alg = protected.get(cose.ALG)
-        nameless = [key for key in trust.issuer_keys if key.kid is None and alg in key.algorithms]
-        require(nameless, UNTRUSTED, "the statement is not signed by any of the given keys")
-        return nameless, UNTRUSTED
+            return named, "statement_signature_invalid"
+        alg, any_name = protected.get(cose.ALG), self.kid is None or by_certificate
+        possible = [key for key in trust.issuer_keys if (any_name or key.kid is None) and alg in key.algorithms]
+        require(possible, UNTRUSTED, "the statement is not signed by any of the given keys, or it was changed")
+        return possible, UNTRUSTED
 
 
 def is_template(attributes):
