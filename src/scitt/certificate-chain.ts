@@ -32,7 +32,9 @@ export function authorityOfIssuer(
   const path = isSameCertificate(authority, top) ? chain : [...chain, authority];
   assertPath(path, STATEMENT_SIGNER, atMs);
   if (!namesOf(signer, path).includes(issuer))
-    throw new CertificateUnusable("the issuer (1) is not among the names in the signer's certificate");
+    throw new CertificateUnusable(
+      "the issuer (1) is not among the names in the signer's certificate: it has to be one of its URIs, DNS names and mail addresses or, without name constraints, its common name",
+    );
   return place;
 }
 

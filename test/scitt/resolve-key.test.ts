@@ -291,7 +291,9 @@ describe('a chain of certificates', () => {
       'its extended key usage must include anyExtendedKeyUsage or codeSigning or mailProtection or documentSigning',
     );
     expect(await refusal(with_({ key: pssKeys() }))).toMatch('x5chain (33): its key is rsa-pss, not P-256');
-    expect(await refusal(with_({ uris: ['https://other.example'] }))).toMatch('not among the names');
+    expect(await refusal(with_({ uris: ['https://other.example'] }))).toMatch(
+      "not among the names in the signer's certificate: it has to be one of its URIs",
+    );
     expect(await refusal(with_({ authority: true, usages: [CERTIFICATE_SIGN] }))).toMatch("an authority's");
     expect(await refusal(with_({ strange: 36 }))).toMatch('not understood');
     const posing = with_({ subject: 'No authority', usages: [CERTIFICATE_SIGN] });
