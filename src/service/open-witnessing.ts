@@ -1,7 +1,6 @@
 import { type Deployment, keysLog, statementLog } from '../archivist/deployment.js';
-import { checkpointNote, type PublishedState, publishedState } from '../ledger/checkpoint-note.js';
 import type { LogRef } from '../ledger/log.js';
-import { settleCheckpoint, shownCheckpoint } from '../ledger/witnesses/shown-checkpoint.js';
+import { ownCheckpoints, settleCheckpoint, shownCheckpoint } from '../ledger/witnesses/shown-checkpoint.js';
 import type { WitnessConfig } from '../ledger/witnesses/witness-config.js';
 import { startWitnessJob } from '../ledger/witnesses/witness-job.js';
 import type { Clock } from '../platform/clock.js';
@@ -60,15 +59,10 @@ async function cosignedCheckpoints(
   { database, keyring, deployment }: Pick<WitnessParts, 'database' | 'keyring' | 'deployment'>,
 ): Promise<TlogDeps['cosignedCheckpoint']> {
   const cosigned = [statementLog(deployment, true), keysLog(deployment)];
-  const witnessed = witnesses.length > 0;
-  for (const log of cosigned)
-    await settleCheckpoint(database, log, {
-      witnessed,
-      plain: async (tx) => checkpointNote((await publishedState(tx, log))!, keyring.noteSigners()),
-    });
-  const signed = (state: PublishedState) => checkpointNote(state, keyring.noteSigners());
+  const publishing = (log: LogRef) => ({ witnessed: witnesses.length > 0, ...ownCheckpoints(keyring, log) });
+  for (const log of cosigned) await settleCheckpoint(database, log, publishing(log));
   return async (log) =>
-    witnessed && cosigned.some(({ logId }) => logId === log.logId) ? shownCheckpoint(database, log, signed) : undefined;
+    cosigned.some(({ logId }) => logId === log.logId) ? shownCheckpoint(database, log, publishing(log)) : undefined;
 }
 
 /** Requests cosignatures of what is published, if there are witnesses. */

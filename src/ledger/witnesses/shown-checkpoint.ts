@@ -1,9 +1,26 @@
 import { decodeCheckpoint } from '../../core/tlog/checkpoint.js';
 import { decodeNote } from '../../core/tlog/signed-note.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
-import { firstForkedState, type PublishedState } from '../checkpoint-note.js';
+import { checkpointNote, firstForkedState, type PublishedState, publishedState } from '../checkpoint-note.js';
 import type { LogRef } from '../log.js';
 import { newestCosigned, plainCheckpoint, putPlainCheckpoint } from './witness-store.js';
+
+/** How a process publishes the checkpoint of a log that witnesses may cosign. */
+interface Publishing {
+  /** The process was given witnesses. */
+  readonly witnessed: boolean;
+  /** The log's own checkpoint, as it is published now. */
+  readonly plain: (tx: Tx) => Promise<string>;
+  /** The log's own checkpoint of a state. */
+  readonly signed: (state: PublishedState) => Promise<string>;
+}
+
+/** The checkpoints that the log signs itself. */
+export function ownCheckpoints(keyring: Pick<Keyring, 'noteSigners'>, log: LogRef): Omit<Publishing, 'witnessed'> {
+  const signed = (state: PublishedState) => checkpointNote(state, keyring.noteSigners());
+  return { signed, plain: async (tx) => signed((await publishedState(tx, log))!) };
+}
 
 /**
  * Records at startup whether witnesses are configured. From the first start with witnesses, only cosigned checkpoints
@@ -12,7 +29,7 @@ import { newestCosigned, plainCheckpoint, putPlainCheckpoint } from './witness-s
 export function settleCheckpoint(
   database: Database,
   log: LogRef,
-  { witnessed, plain }: { readonly witnessed: boolean; readonly plain: (tx: Tx) => Promise<string> },
+  { witnessed, plain }: Pick<Publishing, 'witnessed' | 'plain'>,
 ): Promise<void> {
   return database.inTransaction('system', async (tx) => {
     if (!witnessed) await putPlainCheckpoint(tx, log, undefined);
@@ -22,22 +39,31 @@ export function settleCheckpoint(
 
 /**
  * With witnesses: the newest checkpoint that a quorum has cosigned; until then, the last one published without them. A log that
- * was forked openly shows its first state until witnesses cosign a later one under its new name.
+ * was forked openly shows its first state until witnesses cosign a later one under its new name. Processes that are
+ * restarted one after the other with other witnesses show the same, so that the checkpoint does not go back between them.
  */
 export async function shownCheckpoint(
   database: Database,
   log: LogRef,
-  signed: (state: PublishedState) => Promise<string>,
+  publishing: Publishing,
 ): Promise<string | undefined> {
   const read = { read: [log.tenantId], write: [] };
-  return database.inTransaction(read, async (tx) => {
-    const forked = await firstForkedState(tx, log);
-    const ofLog = (note: string) => !forked || decodeCheckpoint(decodeNote(note).text).origin === forked.origin;
-    const [newest, before] = [await newestCosigned(tx, log), await plainCheckpoint(tx, log)];
-    const cosigned = newest && ofLog(newest.note) ? newest : undefined;
-    const plain = before !== undefined && ofLog(before) ? before : undefined;
-    if (forked && !cosigned && !plain) return signed(forked);
-    if (!cosigned || !plain) return cosigned?.note ?? plain;
-    return cosigned.size >= decodeCheckpoint(decodeNote(plain).text).size ? cosigned.note : plain;
-  });
+  const shown = () => database.inTransaction(read, (tx) => keptCheckpoint(tx, log, publishing.signed));
+  const first = await shown();
+  if (first !== undefined || !publishing.witnessed) return first;
+  // A process without witnesses was started after this one.
+  await settleCheckpoint(database, log, publishing);
+  return shown();
+}
+
+async function keptCheckpoint(tx: Tx, log: LogRef, signed: Publishing['signed']): Promise<string | undefined> {
+  const before = await plainCheckpoint(tx, log);
+  if (before === undefined) return undefined;
+  const [newest, forked] = [await newestCosigned(tx, log), await firstForkedState(tx, log)];
+  const ofLog = (note: string) => !forked || decodeCheckpoint(decodeNote(note).text).origin === forked.origin;
+  const cosigned = newest && ofLog(newest.note) ? newest : undefined;
+  const plain = ofLog(before) ? before : undefined;
+  if (forked && !cosigned && !plain) return signed(forked);
+  if (!cosigned || !plain) return cosigned?.note ?? plain;
+  return cosigned.size >= decodeCheckpoint(decodeNote(plain).text).size ? cosigned.note : plain;
 }

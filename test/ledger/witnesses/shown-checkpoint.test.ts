@@ -24,18 +24,24 @@ describe.each(engines())('the checkpoint of a witnessed log on %s', (engine) => 
   });
   afterAll(() => opened.close());
 
+  /** What a process shows that was or was not given witnesses, while this much is published. */
+  const publishing = (witnessed: boolean, published: bigint) => ({
+    witnessed,
+    plain: async () => note(published),
+    signed: async ({ size }: { size: bigint }) => note(size),
+  });
   const start = (witnessed: boolean, published: bigint) =>
-    settleCheckpoint(opened.database, log, { witnessed, plain: async () => note(published) });
+    settleCheckpoint(opened.database, log, publishing(witnessed, published));
   const cosign = (size: bigint) =>
     opened.database.inTransaction('system', (tx) => insertCosigned(tx, log, size, note(size)));
-  const shown = async () => {
-    const text = await shownCheckpoint(opened.database, log, async ({ size }) => note(size));
+  const shown = async (witnessed = true, published = 0n) => {
+    const text = await shownCheckpoint(opened.database, log, publishing(witnessed, published));
     return text === undefined ? undefined : decodeCheckpoint(decodeNote(text).text).size;
   };
 
   it('never goes back, when witnesses are first asked, restarted, given up and asked again', async () => {
     await start(false, 90n);
-    expect(await shown()).toBeUndefined();
+    expect(await shown(false)).toBeUndefined();
     await start(true, 100n);
     expect(await shown()).toBe(100n);
     // A witness was slow, or another process began earlier: 100 was shown already.
@@ -53,5 +59,16 @@ describe.each(engines())('the checkpoint of a witnessed log on %s', (engine) => 
     await cosign(150n);
     await cosign(151n);
     expect(await shown()).toBe(151n);
+  });
+
+  it('does not go back either between processes that are given witnesses, or lose them, one after the other', async () => {
+    await start(false, 200n);
+    await start(true, 210n);
+    expect([await shown(true, 220n), await shown(false, 220n)]).toEqual([210n, 210n]);
+    await cosign(215n);
+    expect([await shown(true, 220n), await shown(false, 220n)]).toEqual([215n, 215n]);
+    await start(false, 230n);
+    expect(await shown(false, 230n)).toBeUndefined();
+    expect([await shown(true, 240n), await shown(false, 250n)]).toEqual([240n, 240n]);
   });
 });
