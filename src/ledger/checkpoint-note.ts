@@ -11,6 +11,7 @@ import {
   signaturesBy,
   verifyNote,
 } from '../core/tlog/signed-note.js';
+import type { Keyring } from '../platform/keys/keyring.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { type LogRef, type LogState, nameAt } from './log.js';
 import { endOfGeneration } from './log-generations.js';
@@ -66,6 +67,11 @@ export function noteKey(origin: string, { publicKey }: Pick<Signer, 'publicKey'>
   return { name: origin, type: NoteKeyType.ed25519, publicKey: fromBase64(publicKey.x) };
 }
 
+/** A log's note keys that are not revoked, under its name. */
+export function ownNoteKeys(keyring: Pick<Keyring, 'publicKeys'>, origin: string): NoteKey[] {
+  return keyring.publicKeys(['note']).map(({ jwk }) => noteKey(origin, { publicKey: jwk }));
+}
+
 function ownLines(origin: string, text: string, signers: readonly Signer[]): Promise<string[]> {
   return Promise.all(
     signers.map(async (signer) => signatureLine(noteKey(origin, signer), await signer.sign(utf8(text)))),
@@ -83,18 +89,19 @@ export async function checkpointNote(state: PublishedState, signers: readonly Si
 
 /**
  * A stored checkpoint, with added lines of signers that have none in it: keys may rotate while witnesses are inactive.
- * The stored text must already be signed by one of the log's own keys.
- * @throws {VerificationError} if it is not
+ * The stored text must be that of the log's newest state, or already be signed by one of the log's own keys.
+ * @throws {VerificationError} if it is neither
  */
 export async function signedAlong(
   note: string,
-  origin: string,
+  state: PublishedState,
   signers: readonly Signer[],
   ownKeys: readonly NoteKey[],
 ): Promise<string> {
   const read = decodeNote(note);
-  const missing = signers.filter((signer) => signaturesBy(read, noteKey(origin, signer)).length === 0);
+  const missing = signers.filter((signer) => signaturesBy(read, noteKey(state.origin, signer)).length === 0);
   if (missing.length === 0) return note;
-  const text = await verifyNote(note, ownKeys);
-  return encodeNote(text, [...(await ownLines(origin, text, missing)), note.slice(text.length + 1)]);
+  const { text } = read;
+  if (text !== encodeCheckpoint(state)) await verifyNote(note, ownKeys);
+  return encodeNote(text, [...(await ownLines(state.origin, text, missing)), note.slice(text.length + 1)]);
 }

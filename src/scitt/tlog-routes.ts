@@ -3,7 +3,7 @@ import { VerificationError } from '../core/errors.js';
 import { encodeForks } from '../core/fork/read-fork-statement.js';
 import { encodeVkey, type NoteKey } from '../core/tlog/signed-note.js';
 import { parseTilePath } from '../core/tlog/tile.js';
-import { checkpointNote, noteKey, publishedState, signedAlong } from '../ledger/checkpoint-note.js';
+import { checkpointNote, noteKey, ownNoteKeys, publishedState, signedAlong } from '../ledger/checkpoint-note.js';
 import type { LogRef } from '../ledger/log.js';
 import { forkStatements, parseLogInPath } from '../ledger/log-generations.js';
 import { findLog } from '../ledger/log-store.js';
@@ -114,11 +114,11 @@ function checkpointRoute(deps: TlogDeps): Route {
       const signers = deps.keyring.noteSigners();
       const kept = log.generation === undefined ? await deps.cosignedCheckpoint(log) : undefined;
       if (kept === undefined) return text(await checkpointNote(state, signers));
-      const own = deps.keyring.publicKeys(['note']).map(({ jwk }) => noteKey(state.origin, { publicKey: jwk }));
+      const own = ownNoteKeys(deps.keyring, state.origin);
       return text(
         // A cosigned checkpoint proves nothing once its note key is revoked, so the log serves a fresh checkpoint
         // instead.
-        await signedAlong(kept, state.origin, signers, own).catch((error: unknown) => {
+        await signedAlong(kept, state, signers, own).catch((error: unknown) => {
           if (error instanceof VerificationError) return checkpointNote(state, signers);
           throw error;
         }),

@@ -84,7 +84,6 @@ export function openWitnessing(base: WitnessParts, settings: WitnessConfig): Fea
         );
       },
       verifySignature: nodeVerify,
-      noteSigners: () => base.keyring.noteSigners(),
       publicLog: statementLog(base.deployment, true),
       keysLog: keysLog(base.deployment),
     });

@@ -28,6 +28,8 @@ export interface TestWitness {
   /** The same of other logs, by their origins. */
   readonly others: Map<string, TestWitness['state']>;
   misbehaviour: Misbehaviour;
+  /** It answers only when this is resolved. */
+  slowness: Promise<void> | undefined;
   readonly submissions: string[];
   /** The log's verifier keys that it knows. */
   readonly knownLogs: string[];
@@ -46,6 +48,7 @@ export async function startTestWitness(name: string): Promise<TestWitness> {
     state: { size: 0n, root: new Uint8Array(32) },
     others: new Map(),
     misbehaviour: 'none',
+    slowness: undefined,
     submissions: [],
     knownLogs: [],
   };
@@ -73,6 +76,7 @@ export async function startTestWitness(name: string): Promise<TestWitness> {
 
 async function answer(witness: TestWitness, privateKey: KeyObject, body: string) {
   witness.submissions.push(body);
+  await witness.slowness;
   const end = body.indexOf('\n\n');
   const [first, ...proof] = body.slice(0, end).split('\n');
   const note = body.slice(end + 2);

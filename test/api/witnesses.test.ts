@@ -1,12 +1,15 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
 import { readSeal } from '../../src/core/receipt/seal.js';
 import { decodeCheckpoint } from '../../src/core/tlog/checkpoint.js';
 import { verifyCosignature } from '../../src/core/tlog/cosignature.js';
 import { decodeNote, encodeVkey } from '../../src/core/tlog/signed-note.js';
 import { openDatabase } from '../../src/platform/postgres/open-database.js';
 import { parseConfig } from '../../src/service/config/config.js';
+import { sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
 import { faultsOfAudit } from './faults-of-audit.js';
+import { sendCose } from './send-cose.js';
 import { asSuperuser } from './superuser-rig.js';
 import { startTestService, type TestService } from './test-service.js';
 import { startTestWitness, type TestWitness } from './test-witness.js';
@@ -166,6 +169,41 @@ describe('witnesses', () => {
     await vi.waitFor(() => expect(witnesses[0]!.submissions.length).toBeGreaterThan(2), PATIENCE);
     expect(await statusOf(identity)).toBe('CONFIRMED');
   }, 60_000);
+});
+
+describe('a witnessed log whose note key was stolen', () => {
+  it('shows nothing older than before once a witness knows its new key, however slow that one is', async () => {
+    const [witness, ...others] = witnesses as [TestWitness, ...TestWitness[]];
+    for (const other of others) other.misbehaviour = 'refuses';
+    const log = await start(1);
+    const grow = () => sendCose(running!.url, running!.owner, '/entries', sampleStatement(sampleIssuer()));
+    await grow();
+    await vi.waitFor(async () => expect((await cosigned(log)).by).toBe(1), PATIENCE);
+    await rotateDeploymentKey(running!.service.parts.keys, 'note', true);
+    await grow();
+    await vi.waitFor(async () => expect((await cosigned(log)).by).toBe(0), PATIENCE);
+    let answer = (): void => undefined;
+    witness.slowness = new Promise((resolve) => {
+      answer = resolve;
+    });
+    witness.submissions.length = 0;
+    const { bytes } = await running!.anonymous.get(`${new URL(log.url).pathname}/vkey`);
+    witness.knownLogs.push(new TextDecoder().decode(bytes).trim());
+    const { origin, size: before } = (await cosigned(log)).checkpoint;
+    const ofLog = expect.stringContaining(`\n${origin}\n`);
+    await vi.waitFor(() => expect(witness.submissions).toContainEqual(ofLog), PATIENCE);
+    await grow();
+    const sizes: bigint[] = [];
+    const look = async () => {
+      const { checkpoint, by } = await cosigned(log);
+      sizes.push(checkpoint.size);
+      return { by, size: checkpoint.size };
+    };
+    await vi.waitFor(async () => expect((await look()).size).toBeGreaterThan(before), PATIENCE);
+    answer();
+    await vi.waitFor(async () => expect((await look()).by).toBe(1), { timeout: 40_000, interval: 20 });
+    expect(sizes).toEqual(sizes.toSorted((one, other) => Number(one - other)));
+  }, 90_000);
 });
 
 describe('the seals that are registered for witnesses', () => {

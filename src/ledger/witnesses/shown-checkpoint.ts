@@ -1,10 +1,10 @@
 import { decodeCheckpoint } from '../../core/tlog/checkpoint.js';
-import { decodeNote } from '../../core/tlog/signed-note.js';
+import { decodeNote, type NoteKey, signaturesBy } from '../../core/tlog/signed-note.js';
 import type { Keyring } from '../../platform/keys/keyring.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { checkpointNote, firstForkedState, type PublishedState, publishedState } from '../checkpoint-note.js';
 import type { LogRef } from '../log.js';
-import { newestCosigned, plainCheckpoint, putPlainCheckpoint } from './witness-store.js';
+import { insertCosigned, newestCosigned, plainCheckpoint, putPlainCheckpoint } from './witness-store.js';
 
 /** How a process publishes the checkpoint of a log that witnesses may cosign. */
 interface Publishing {
@@ -66,4 +66,25 @@ async function keptCheckpoint(tx: Tx, log: LogRef, signed: Publishing['signed'])
   if (forked && !cosigned && !plain) return signed(forked);
   if (!cosigned || !plain) return cosigned?.note ?? plain;
   return cosigned.size >= decodeCheckpoint(decodeNote(plain).text).size ? cosigned.note : plain;
+}
+
+/**
+ * Stores a checkpoint that a quorum has cosigned. If the log's note key was revoked, nothing that is kept counts any
+ * more, and the log has shown each of its newest states. Its last one is then kept too: it may be newer than what the
+ * witnesses were asked to cosign.
+ * @param ownKeys note keys of the log that are not revoked
+ */
+export async function keepCosigned(
+  tx: Tx,
+  log: LogRef,
+  { size, note }: { readonly size: bigint; readonly note: string },
+  { ownKeys, signed, plain }: Omit<Publishing, 'witnessed'> & { readonly ownKeys: readonly NoteKey[] },
+): Promise<void> {
+  const kept = await keptCheckpoint(tx, log, signed);
+  if (kept !== undefined && !ownKeys.some((key) => signaturesBy(decodeNote(kept), key).length > 0)) {
+    // This locks the log, so that nothing newer is published, and shown, before the transaction ends.
+    await putPlainCheckpoint(tx, log, undefined);
+    await putPlainCheckpoint(tx, log, await plain(tx));
+  }
+  await insertCosigned(tx, log, size, note);
 }

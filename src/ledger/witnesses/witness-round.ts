@@ -1,30 +1,26 @@
-import type { Signer, VerifySignature } from '../../core/cose/signature.js';
+import type { VerifySignature } from '../../core/cose/signature.js';
 import { rfc9162ConsistencyNodes, rfc9162ConsistencyPath } from '../../core/rfc9162/rfc9162-consistency-path.js';
+import { decodeCheckpoint } from '../../core/tlog/checkpoint.js';
 import { decodeNote, signaturesBy } from '../../core/tlog/signed-note.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
-import { checkpointNote, publishedState } from '../checkpoint-note.js';
+import { checkpointNote, ownNoteKeys, publishedState } from '../checkpoint-note.js';
 import type { LogRef } from '../log.js';
 import { readNodes } from '../node-page-store.js';
 import { registerSeals } from './register-seals.js';
+import { keepCosigned, ownCheckpoints } from './shown-checkpoint.js';
 import { askWitness, type CheckpointSubmission, type Witness, WitnessRefused } from './witness.js';
-import {
-  advanceWitnessed,
-  insertCosigned,
-  newestCosigned,
-  putWitnessSizes,
-  replaceCosigned,
-  witnessSizes,
-} from './witness-store.js';
+import { advanceWitnessed, newestCosigned, putWitnessSizes, replaceCosigned, witnessSizes } from './witness-store.js';
 
 export interface WitnessDeps {
   readonly database: Database;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly noteSigners: () => readonly Signer[];
+  readonly keyring: Pick<Keyring, 'noteSigners' | 'publicKeys'>;
   readonly verifySignature: VerifySignature;
   readonly witnesses: readonly Witness[];
   /** How many of the witnesses must cosign. */
@@ -75,7 +71,7 @@ async function dueOf(deps: WitnessDeps, log: LogRef, late: boolean): Promise<Due
   const witnesses = kept === undefined ? deps.witnesses : missingIn(kept, deps.witnesses);
   if (witnesses.length === 0) return undefined;
   const submission: CheckpointSubmission = {
-    note: await checkpointNote(state, deps.noteSigners()),
+    note: await checkpointNote(state, deps.keyring.noteSigners()),
     size,
     proofFrom: (oldSize) =>
       database.inTransaction('system', async (tx) =>
@@ -153,7 +149,9 @@ async function cosignLog(
     await putWitnessSizes(tx, log, names, size);
     if (kept !== undefined) await replaceCosigned(tx, log, size, { before: kept, after: kept + lines });
     else if (quorum) {
-      await insertCosigned(tx, log, size, submission.note + lines);
+      const { origin } = decodeCheckpoint(decodeNote(submission.note).text);
+      const own = { ...ownCheckpoints(deps.keyring, log), ownKeys: ownNoteKeys(deps.keyring, origin) };
+      await keepCosigned(tx, log, { size, note: submission.note + lines }, own);
       await reached(tx, size);
     }
   });
