@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unzipSync } from 'fflate';
 import { encodeVkey } from '../../src/core/tlog/signed-note.js';
 import { sendCose } from '../api/send-cose.js';
 import { type Client, startTestService, type TestService, template, until } from '../api/test-service.js';
@@ -66,6 +67,7 @@ export async function gatherEvidence(): Promise<GatheredEvidence> {
         logs.map(async (log) => ({ ...log, checkpoint: await keep(`${log.path}/checkpoint`, `${log.kind}.note`) })),
       ),
       witnesses: witnesses.map(({ key }) => encodeVkey(key)),
+      witnessed: await witnessedSeal(running, folder, events),
     };
     await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2));
     return { running, folder, confirmed: (path) => answered(running.owner, path), close };
@@ -165,6 +167,20 @@ async function proofsOf(events: readonly RecordedEvent[], keep: Keep) {
       receipt_draft: await keep(`${path}/receipt?form=draft`, `${at}.draft.cose`),
       event: await keep(path, `${at}.event.json`),
     });
+  return kept;
+}
+
+/** The registered seal over the first event, and its proof, out of the event's bundle. */
+async function witnessedSeal({ owner }: TestService, folder: string, [event]: readonly RecordedEvent[]) {
+  const { json } = await until(
+    () => owner.get(event!.path),
+    (answer) => answer.json['confirmation_status'] === 'UNEQUIVOCAL',
+    CONFIRMED_MS,
+  );
+  if (json['confirmation_status'] !== 'UNEQUIVOCAL') throw new Error(`${event!.path} is not witnessed`);
+  const files = unzipSync(await answered(owner, `${event!.path}/evidence`));
+  const kept = { proof: 'seal.tlog-proof', seal: 'seal.sth' };
+  for (const name of Object.values(kept)) await writeFile(join(folder, name), files[`witness/${name}`]!);
   return kept;
 }
 

@@ -3,8 +3,9 @@ module statementlog
 go 1.24.0
 
 require (
+	filippo.io/torchwood v0.9.0
 	github.com/fxamacker/cbor/v2 v2.9.0
-	github.com/transparency-dev/formats v0.0.0-20251017110053-404c0d5b696c
+	github.com/transparency-dev/formats v0.0.0-20251208091212-1378f9e1b1b7
 	github.com/transparency-dev/merkle v0.0.2
 	github.com/transparency-dev/tessera v1.0.4
 	github.com/veraison/go-cose v1.3.0
@@ -20,5 +21,7 @@ require (
 	go.opentelemetry.io/otel v1.40.0 // indirect
 	go.opentelemetry.io/otel/metric v1.40.0 // indirect
 	go.opentelemetry.io/otel/trace v1.40.0 // indirect
+	golang.org/x/crypto v0.48.0 // indirect
+	golang.org/x/sync v0.19.0 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
 )

@@ -1,5 +1,5 @@
 // Command statementlog checks what a running service handed out with libraries that are not ours: the public statement log
-// as a stock tile client follows it, statements and receipts with go-cose. Its one argument is the folder of
+// as a stock tile client follows it, statements and receipts with go-cose, a witnessed seal with torchwood. Its one argument is the folder of
 // gather-evidence.ts. It prints a JSON line for each check that failed and one with the number of checks. With a second
 // argument, a file of encoded CBOR items in hex, it only prints their core deterministic encodings.
 package main
@@ -50,6 +50,10 @@ type manifest struct {
 	} `json:"massifs"`
 	Notes     []keptNote `json:"notes"`
 	Witnesses []string   `json:"witnesses"`
+	Witnessed struct {
+		Proof string `json:"proof"`
+		Seal  string `json:"seal"`
+	} `json:"witnessed"`
 }
 
 type checker struct {
@@ -92,6 +96,7 @@ func main() {
 	c.checkRegistered(keys)
 	c.checkPayloadHash()
 	c.checkSeals(keys)
+	c.checkWitnessed()
 	for _, kept := range c.kept.Notes {
 		c.checkLog(kept, keys)
 	}
