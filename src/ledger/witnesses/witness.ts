@@ -42,6 +42,12 @@ interface WitnessCall {
 
 const TIME_LIMIT_MS = 5_000;
 const MOST_BYTES = 64 * 1024;
+/** What a witness says with its status (C2SP tlog-witness), and what to do. */
+const MEANING: Readonly<Record<number, string>> = {
+  403: ': it knows no key that signed this checkpoint; tell it the newest verifier key',
+  404: ': it does not know this log; tell it the verifier key',
+  422: ': this log does not extend what it has cosigned',
+};
 /** A cosignature must be current: one from another time may be a replay. */
 const MOST_SKEW_SECONDS = 600n;
 
@@ -54,7 +60,7 @@ export async function askWitness(call: WitnessCall, submission: CheckpointSubmis
   const first = await submit(call, submission, call.oldSize);
   const answer =
     first.status === 409 ? await submit(call, submission, sizeItKnows(first.body, submission.size)) : first;
-  if (answer.status !== 200) throw new WitnessRefused(`it answered ${answer.status}`);
+  if (answer.status !== 200) throw new WitnessRefused(`it answered ${answer.status}${MEANING[answer.status] ?? ''}`);
   return checkedLine(call, submission, answer.body);
 }
 

@@ -105,6 +105,15 @@ describe('a witness is passed over that', () => {
     expect(bodies.length).toBeLessThanOrEqual(2);
   });
 
+  it.each([
+    [403, 'it knows no key that signed this checkpoint; tell it the newest verifier key'],
+    [404, 'it does not know this log; tell it the verifier key'],
+    [422, 'this log does not extend what it has cosigned'],
+  ])('answers %i, and the reason says what that means', async (status, meaning) => {
+    const { line } = await ask(says(status));
+    expect((line as Error).message).toBe(`it answered ${status}: ${meaning}`);
+  });
+
   it('hangs, and within seconds', async () => {
     const { line } = await ask((_, response) => response.writeHead(200).write('— '));
     expect(line).toBeInstanceOf(WitnessRefused);
