@@ -20,8 +20,9 @@ export async function sendReply(
   if (reply.stream) return sendStream(response, reply, success);
   const content = reply.bytes ?? (await jsonContent(reply.body ?? {}));
   if (isShort(content)) return sendAtOnce(response, reply, success, content);
-  const parts = typeof content === 'string' || content instanceof Uint8Array ? [Buffer.from(content)] : content;
-  const pieces = parts.flatMap(piecesOf);
+  // Bytes are not copied: a page that many slow readers are sent is in memory once.
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  const pieces = (bytes instanceof Uint8Array ? [bytes] : bytes).flatMap(piecesOf);
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   measured(length);
   if (reply.cookies) response.setHeader('set-cookie', reply.cookies);
