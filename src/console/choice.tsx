@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { visibleLine } from '../core/evidence/visible-text.js';
 
 interface ChoiceProps<Value extends string> {
   readonly label: string;
@@ -29,7 +30,7 @@ export function Choice<Value extends string>(props: ChoiceProps<Value>) {
       >
         {options.map(([name, text]) => (
           <option key={name} value={name}>
-            {text}
+            {visibleLine(text)}
           </option>
         ))}
       </select>

@@ -459,6 +459,16 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       expect(JSON.stringify(json)).not.toContain('Ledger of the');
     }));
 
+  it('write out what would reorder the names of applications in a choice', async () => {
+    const path = '/archivist/iam/v1/applications';
+    const { json } = await rig.owner.post(path, { display_name: 'safe\u202eexe' });
+    await visit('webhooks', async (_, page) => {
+      const choice = page.getByRole('combobox', { name: 'Application' });
+      expect(await choice.getByRole('option', { name: /^safe/ }).textContent()).toBe('safe\\u202eexe');
+    });
+    await sendRequest(rig.url, rig.owner, 'DELETE', `/archivist/iam/v1/${json['identity']}`);
+  });
+
   it('keep what was typed when the sign-in has ended, and lead back to it', () =>
     visit('webhooks', async (_, page) => {
       await page.getByLabel('Name').fill('Kept');
