@@ -5,12 +5,12 @@ import { ApiError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import type { Hold, SharedRoom } from '../shared-room.js';
 import type { Authenticate } from './authenticate.js';
+import { createBodyRoom, holdBody } from './body-room.js';
 import { clientGone } from './client-gone.js';
 import { crossOriginHeaders, OPEN_HEADERS, preflightHeaders } from './cross-origin.js';
 import { type DownloadBudget, withinBudget } from './download-budget.js';
 import { refusalOf } from './error-reply.js';
 import { wantsExactTotal } from './exact-total.js';
-import { MASK, maskedBody } from './field-mask.js';
 import { createLongReadRoom } from './long-read-room.js';
 import { networkOf } from './network-address.js';
 import { createPageRoom } from './page-room.js';
@@ -18,19 +18,15 @@ import { indexPaths } from './path-index.js';
 import type { Principal } from './principal.js';
 import { readParameters, readQuery } from './read-address.js';
 import { readBody } from './read-body.js';
-import { readJson } from './read-json.js';
+import { bodyOf, readMembers } from './read-members.js';
 import { type Reply, type RequestContext, type Route, stores } from './route.js';
 import { type NoSuchPage, refuseAddress, sendError } from './send-refusal.js';
 import { sendReply } from './send-reply.js';
-import { unknownMembers } from './unknown-members.js';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const NO_BODY = new Uint8Array();
 /** A part of the address is wrong in form, or nothing has it. */
 const WRONG_ADDRESS: readonly number[] = [400, 404];
-/** Maximum number of ignored members that a response lists. */
-const MAX_NAMED = 16;
-const MAX_NAME = 128;
 export interface PipelineDeps {
   readonly authenticate: Authenticate;
   /** Authenticates the operator by the Authorization header. @throws {ApiError} unauthorized */
@@ -55,7 +51,11 @@ export interface PipelineDeps {
   readonly seconds: () => number;
 }
 
-type ServingDeps = PipelineDeps & { readonly pages: SharedRoom; readonly longReads: SharedRoom };
+interface ServingDeps extends PipelineDeps {
+  readonly bodies: SharedRoom;
+  readonly pages: SharedRoom;
+  readonly longReads: SharedRoom;
+}
 
 /** The methods of one path. */
 interface Resource {
@@ -73,7 +73,7 @@ interface Resource {
 export function mountRoutes(app: Express, routes: readonly Route[], deps: PipelineDeps): void {
   // In any other environment, Express sends a stack trace to the caller if sending the refusal fails too.
   app.set('env', 'production');
-  const served = { ...deps, pages: createPageRoom(), longReads: createLongReadRoom() };
+  const served = { ...deps, bodies: createBodyRoom(), pages: createPageRoom(), longReads: createLongReadRoom() };
   const handlers = resourcesOf(routes).map(([path, resource]) => ({
     path,
     handle: (request: Request, response: Response) => dispatch(resource, served, request, response),
@@ -171,16 +171,45 @@ interface Progress {
   held(hold: Hold): void;
 }
 
-async function answer(route: Route, deps: ServingDeps, request: Request, { tell, held }: Progress): Promise<Reply> {
+async function answer(route: Route, deps: ServingDeps, request: Request, progress: Progress): Promise<Reply> {
   if (route.access === 'token' || route.method !== 'GET') deps.requireRightTime();
   if (route.access === 'operator') deps.authenticateOperator(request.headers.authorization);
   const principal = route.access === 'token' ? await deps.authenticate(request) : undefined;
-  if (principal) tell(await admitted(route, deps, principal, request));
+  if (principal) progress.tell(await admitted(route, deps, principal, request));
   if (stores(route)) deps.requireRoom();
   // A range is of a GET only (RFC 9110 section 14.2).
   if (request.method === 'HEAD') for (const name of ['range', 'x-ms-range']) delete request.headers[name];
+  const address = networkOf(request.ip, request.socket.remoteAddress);
+  const reader = { caller: callerOf(principal, address), tenancy: principal?.tenantId };
+  const sender = { principal, address, reader };
   const takesBody = route.body !== undefined || route.rawBody === true;
-  const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;
+  if (!takesBody) return answerBody(route, deps, request, { ...sender, rawBody: NO_BODY }, progress);
+  const limit = route.bodyLimit ?? DEFAULT_BODY_LIMIT;
+  const room = await holdBody(deps.bodies, request, limit, reader);
+  try {
+    const rawBody = await readBody(request, limit);
+    room?.resize(rawBody.length);
+    return await answerBody(route, deps, request, { ...sender, rawBody }, progress);
+  } finally {
+    room?.release();
+  }
+}
+
+/** Who sent a request, and its body. */
+interface Sent {
+  readonly principal: Principal | undefined;
+  readonly address: string;
+  readonly reader: { readonly caller: string; readonly tenancy: string | undefined };
+  readonly rawBody: Uint8Array;
+}
+
+async function answerBody(
+  route: Route,
+  deps: ServingDeps,
+  request: Request,
+  { principal, address, reader, rawBody }: Sent,
+  { tell, held }: Progress,
+): Promise<Reply> {
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
     params: readParameters(route, request),
     query: readQuery(route, request),
@@ -189,16 +218,13 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
     // Of the headers that Node keeps as lists, only set-cookie is an array, and no request has it.
     headers: request.headers as Record<string, string | undefined>,
     principal,
-    get address() {
-      return networkOf(request.ip, request.socket.remoteAddress);
-    },
+    address,
     identify: async () => (route.access === 'token' ? deps.authenticate(request, 'again') : undefined),
     request,
   };
   // Known only from the body; one request was counted before the body was read.
   const weight = route.weight?.(context.body, rawBody, context.headers) ?? 1;
   if (principal && weight > 1 && deps.admit) tell(await deps.admit(principal, weight - 1));
-  const reader = { caller: callerOf(context), tenancy: principal?.tenantId };
   if (isPaged(route) || route.large) held(await deps.pages.hold(reader, clientGone(request)));
   const handle = async (): Promise<Reply> => {
     const turn = isLong(route, context) ? await deps.longReads.hold(reader, clientGone(request)) : undefined;
@@ -226,13 +252,8 @@ function isLong(route: Route, { query, headers }: RequestContext<unknown, unknow
   return asked || (isPaged(route) && wantsExactTotal(headers));
 }
 
-interface Caller {
-  readonly principal: Principal | undefined;
-  readonly address: string;
-}
-
 /** A caller is an identity, or without one a network address. */
-function callerOf({ principal, address }: Caller): string {
+function callerOf(principal: Principal | undefined, address: string): string {
   return principal ? `${principal.tenantId} ${principal.issuer} ${principal.subject}` : address;
 }
 
@@ -244,39 +265,6 @@ function admitted(
 ): Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>> {
   if (!route.formFile || !admitUpload) return admit?.(principal, 1) ?? {};
   return admitUpload(principal, clientGone(request));
-}
-
-/**
- * A route of the original interface ignores an unknown member, as stock clients need it, and names it in a header; an
- * extension route refuses it. Both reveal a typing error.
- */
-function readMembers(
-  route: Route,
-  schema: z.ZodType,
-  { sent, body }: SentBody,
-  tell: (headers: Readonly<Record<string, string>>) => void,
-): unknown {
-  const read = schema.parse(body);
-  const unknown = unknownMembers(schema, sent);
-  if (unknown.length === 0) return read;
-  if (route.extension)
-    throw new ApiError('bad_request', `${unknown[0]}: is not a member of this body; remove it or correct its name`);
-  tell({ 'x-ignored-members': unknown.slice(0, MAX_NAMED).map(headerName).join(', ') });
-  return read;
-}
-
-/** A member's name as a header can carry it: a long one is cut, a lone surrogate becomes U+FFFD. */
-function headerName(name: string): string {
-  return encodeURIComponent(Buffer.from(name.slice(0, MAX_NAME)).toString());
-}
-
-/** The body of a request, and what counts of it: of a PATCH with a mask, a part. */
-type SentBody = { readonly sent: unknown; readonly body: unknown };
-
-async function bodyOf(route: Route, request: Request, rawBody: Uint8Array): Promise<SentBody> {
-  const sent = await readJson(rawBody, route.bodyValues);
-  const body = route.method === 'PATCH' && route.body ? maskedBody(request.query[MASK], sent, route.body) : sent;
-  return { sent, body };
 }
 
 /** Logs a fault of the service under a number. The caller gets only that number. */
