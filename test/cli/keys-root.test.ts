@@ -8,7 +8,7 @@ import { decodeKeyManifests } from '../../src/core/keys/verify-key-manifests.js'
 import { sha256 } from '../../src/core/sha256.js';
 import { readTransparentStatement } from '../../src/core/statement/transparent-statement.js';
 import type { Verdict } from '../../src/core/verify/verdict.js';
-import { startTestService, type TestService, template } from '../api/test-service.js';
+import { clientWith, startTestService, type TestService, template } from '../api/test-service.js';
 import { commandLine } from '../support/command-line.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
@@ -308,6 +308,16 @@ describe('a stolen key while the root key is elsewhere', { timeout: LONG }, () =
     const { err, exitCode } = await keys('rotate', 'root', '--stolen');
     expect([exitCode, err]).toEqual([2, expect.stringContaining('tell every verifier the new fingerprint')]);
     expect(current().number).toBe(number);
+  });
+
+  it('a published manifest that is cut off or no base64 is a 400 that names it', async () => {
+    const token = (await readFile(join(keysDir, 'operator-token'), 'utf8')).trim();
+    const operator = clientWith(running.url, token);
+    for (const manifest of ['2I0O2=', '2I0O2', 'AAAA', '!'])
+      expect(await operator.post('/archivist/operator/v1/key_manifests', { manifest })).toMatchObject({
+        status: 400,
+        json: { error: 'bad_request', description: expect.stringMatching(/^manifest: /) },
+      });
   });
 
   it('propose names the option that it lacks, and refuses a root key that it would not use', async () => {

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from '../../core/bytes.js';
+import { toBase64 } from '../../core/bytes.js';
 import { publicJwk } from '../../core/cose/public-key.js';
 import { VerificationError } from '../../core/errors.js';
 import type { KeyManifest, ManifestKey } from '../../core/keys/key-manifest.js';
@@ -99,7 +99,7 @@ function rootOf(jwk: Readonly<Record<string, unknown>>) {
  */
 export async function publishManifest(deps: KeyOperatorDeps, base64: string): Promise<ShownManifest> {
   await deps.adoptNow();
-  const bytes = fromBase64(base64);
+  const bytes = new Uint8Array(Buffer.from(base64, 'base64'));
   try {
     const before = deps.manifests.current.manifest;
     const { manifest } = readKeyManifest(bytes);
