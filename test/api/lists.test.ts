@@ -127,7 +127,7 @@ describe('every list', () => {
 
   it('refuses a page size that is none', async () => {
     for (const { route, path } of lists)
-      for (const size of ['x', '-1', '1.5', '1e3', '%00', '99999999999']) {
+      for (const size of ['x', '-1', '1.5', '1e3', '%00']) {
         const answer = await running.owner.get(`${path}?page_size=${size}`);
         expect([route, size, answer.status, answer.json['description']]).toEqual([
           route,
@@ -152,9 +152,10 @@ describe('a misspelt filter', () => {
   });
 });
 
-describe('a size that the interface can write (int32)', () => {
-  it('is accepted, and cut to the largest page', async () => {
-    for (const { path } of lists) await read(path, 'page_size=2147483647');
+describe('a size above the largest page', () => {
+  it('is accepted, however large, and cut to the largest page', async () => {
+    for (const { path } of lists)
+      for (const size of ['2147483647', '9223372036854775807', '9'.repeat(400)]) await read(path, `page_size=${size}`);
   });
 });
 

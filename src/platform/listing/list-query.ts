@@ -29,8 +29,8 @@ const PAGE_PARAMETERS = {
     .optional()
     .meta({
       type: 'integer',
-      minimum: 1,
-      description: `Entries per page, at most ${RESULT_LIMIT}; default ${DEFAULT_PAGE_SIZE}, or as before with a page_token`,
+      minimum: 0,
+      description: `Entries per page; default ${DEFAULT_PAGE_SIZE}, or as before with a page_token. More than ${RESULT_LIMIT} counts as ${RESULT_LIMIT}, and 0 as ${DEFAULT_PAGE_SIZE}`,
     }),
   page_token: z.string().optional().meta({ description: '`next_page_token` of the previous page' }),
 };
@@ -124,7 +124,7 @@ function readFilters(query: Readonly<Record<string, unknown>>): Filters {
 
 function readPageSize(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
-  if (!/^\d{1,10}$/.test(text)) throw new ApiError('bad_request', 'page_size: must be a whole number of entries');
+  if (!/^\d+$/.test(text)) throw new ApiError('bad_request', 'page_size: must be a whole number of entries');
   return Math.min(Number(text) || DEFAULT_PAGE_SIZE, RESULT_LIMIT);
 }
 
