@@ -16,6 +16,12 @@ export const attributesSchema = z.record(
     .meta({ description: 'Text, an object or a list' }),
 );
 
+/** Attributes in requests, for their description: `readAttributes` refuses the values that it does not name. */
+export const sentAttributesSchema = z.record(
+  z.string(),
+  z.unknown().meta({ description: 'Text, an object or a list, also within these; not a number or a boolean' }),
+);
+
 /**
  * Returns attributes as they will be stored, hashed and served: nulls are dropped, nothing else is changed. Names that
  * start with `jit_` are refused; unknown `arc_` names are accepted (docs/design/interface.md#assets).

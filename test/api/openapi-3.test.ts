@@ -113,10 +113,46 @@ describe('the OpenAPI 3.1 document', () => {
       expect([path, answered.get(path)]).toEqual([path, new Set(['text/html', 'application/json'])]);
   });
 
+  it('lists the status that a wrong id in the path is answered with', async () => {
+    const wrong = operations().filter(({ path }) => path.includes('{'));
+    const headers = { authorization: `Bearer ${running.owner.token}`, 'content-type': 'application/json' };
+    const unlisted = wrong.map(async ({ path, method, operation }) => {
+      const body = operation.requestBody ? { body: '{}' } : {};
+      const address = running.url + path.replaceAll(/\{\w+\}/g, '%C2%84');
+      const { status } = await fetch(address, { method: method.toUpperCase(), headers, redirect: 'manual', ...body });
+      return [400, 404].includes(status) && !operation.responses[status] ? [`${method} ${path}: ${status}`] : [];
+    });
+    expect((await Promise.all(unlisted)).flat()).toEqual([]);
+  });
+
   it('says which members the bodies of our extensions refuse, and no other body', () => {
     const closed = (path: string, method: string) => schemaOfBody(path, method)['additionalProperties'] === false;
     expect(closed('/archivist/iam/v1/webhooks', 'post')).toBe(true);
     expect(closed('/archivist/v2/assets', 'post')).toBe(false);
+  });
+
+  it('says which values the attributes of a request can have', () => {
+    const bodies = operations().flatMap(({ path, method, operation }) => {
+      const schema = operation.requestBody?.content['application/json']?.schema ?? {};
+      const members = Object.entries(
+        (schema['properties'] ?? {}) as Record<string, { anyOf?: [Record<string, unknown>] }>,
+      );
+      const attributes = members.filter(([name]) => /^(\w+_)?attributes$/.test(name));
+      return attributes.map(([name, { anyOf }]) => [`${method} ${path} ${name}`, anyOf?.[0]['additionalProperties']]);
+    });
+    expect(bodies.length).toBe(6);
+    for (const [member, values] of bodies)
+      expect([member, values]).toEqual([member, { description: expect.stringMatching(/not a number/) }]);
+  });
+
+  it('describes an Idempotency-Key as the service accepts it', async () => {
+    const { parameters } = document.paths['/archivist/v1/events']!['post']!;
+    const { pattern, maxLength } = parameters.find(({ name }) => name === 'idempotency-key')!.schema;
+    const fits = (key: string) => new RegExp(String(pattern)).test(key) && key.length <= Number(maxLength);
+    for (const key of ['!', '~key~', 'k'.repeat(255), 'two words', 'k'.repeat(256)]) {
+      const { status } = await running.owner.post('/archivist/v1/events', {}, { 'idempotency-key': key });
+      expect([key, status]).toEqual([key, fits(key) ? 200 : 400]);
+    }
   });
 
   it('lists the operations, behaviours and form of time that an event accepts', () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { plainText } from '../../platform/plain-text.js';
 import { timestampSchema } from '../../platform/timestamps.js';
-import { type Attributes, attributesSchema } from '../attributes.js';
+import { type Attributes, attributesSchema, sentAttributesSchema } from '../attributes.js';
 import { type ConfirmationStatus, confirmationStatusSchema } from '../confirmation.js';
 
 /** One asset in one tenancy; a public asset has a second row under the public tenancy. */
@@ -31,7 +31,7 @@ export const CHAIN_ID = String(0x56434f4e);
 
 /** Body of `POST /archivist/v2/assets`. Attributes are checked by `readAttributes`. */
 export const createAssetSchema = z.object({
-  attributes: z.record(z.string(), z.unknown()).nullish(),
+  attributes: sentAttributesSchema.nullish(),
   behaviours: z.array(plainText(1024)).max(64).nullish(),
   chain_id: plainText(1024).nullish(),
   proof_mechanism: z.enum(['PROOF_MECHANISM_UNSPECIFIED', 'MERKLE_LOG', 'SIMPLE_HASH']).nullish(),

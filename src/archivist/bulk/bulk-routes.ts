@@ -32,7 +32,7 @@ export function assetEventBulkRoutes(deps: AcceptBulkDeps): Route[] {
       access: 'token',
       extension: true,
       success: 200,
-      codes: [400, 401, 403, 413, 429],
+      codes: [400, 401, 403, 404, 413, 429],
       params: z.object({ uuid: uuidOrAllSchema }),
       body: bulkSchema,
       bodyLimit: MAX_BULK_BODY,

@@ -5,7 +5,7 @@ import type { EntryCommit } from '../../ledger/entry-proof.js';
 import { plainText } from '../../platform/plain-text.js';
 import { timestampSchema } from '../../platform/timestamps.js';
 import type { AssetForm } from '../assets/asset.js';
-import { type Attributes, attributesSchema } from '../attributes.js';
+import { type Attributes, attributesSchema, sentAttributesSchema } from '../attributes.js';
 import {
   confirmationStatus,
   confirmationStatusSchema,
@@ -74,8 +74,8 @@ export const OPERATIONS: ReadonlyMap<string, string> = new Map([
 export const createAssetEventSchema = z.object({
   operation: plainText(4096).meta({ enum: [...OPERATIONS.keys()] }),
   behaviour: plainText(4096).meta({ enum: [...new Set(OPERATIONS.values())] }),
-  event_attributes: z.record(z.string(), z.unknown()).nullish(),
-  asset_attributes: z.record(z.string(), z.unknown()).nullish(),
+  event_attributes: sentAttributesSchema.nullish(),
+  asset_attributes: sentAttributesSchema.nullish(),
   principal_declared: principalRecordSchema.nullish(),
   timestamp_declared: plainText(64).meta({ format: 'date-time' }).nullish(),
 });

@@ -3,7 +3,7 @@ import type { AssetFreeRecord } from '../../core/event/asset-free-record.js';
 import type { AssetFreeEventDocument } from '../../core/statement/event-document.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
 import { plainText } from '../../platform/plain-text.js';
-import { type Attributes, attributesSchema } from '../attributes.js';
+import { type Attributes, attributesSchema, sentAttributesSchema } from '../attributes.js';
 import {
   confirmationStatus,
   confirmationStatusSchema,
@@ -30,7 +30,7 @@ export const MAX_ASSET_FREE_BODY = 64 * 1024;
 
 /** Body of `POST /archivist/v1/events`. Attributes are checked by `readAttributes`. */
 export const createAssetFreeEventSchema = z.object({
-  attributes: z.record(z.string(), z.unknown()).nullish(),
+  attributes: sentAttributesSchema.nullish(),
   trails: z.array(plainText(1024)).max(256).nullish(),
   event_type: plainText(1024).nullish(),
 });

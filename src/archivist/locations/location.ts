@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { orDecimalText } from '../../platform/decimal-text.js';
 import { plainText } from '../../platform/plain-text.js';
-import { type Attributes, attributesSchema } from '../attributes.js';
+import { type Attributes, attributesSchema, sentAttributesSchema } from '../attributes.js';
 
 /** A geographic place, owned by one tenancy. */
 export interface Location {
@@ -21,7 +21,6 @@ const displayName = plainText(128).min(1);
 const description = plainText(8096);
 const latitude = orDecimalText(z.number().min(-90).max(90));
 const longitude = orDecimalText(z.number().min(-180).max(180));
-const attributes = z.record(z.string(), z.unknown());
 
 /** Body of `POST /archivist/v2/locations`. Attributes are checked by `readAttributes`. */
 export const createLocationSchema = z.object({
@@ -29,7 +28,7 @@ export const createLocationSchema = z.object({
   description: description.nullish(),
   latitude,
   longitude,
-  attributes: attributes.nullish(),
+  attributes: sentAttributesSchema.nullish(),
 });
 export type CreateLocationBody = z.output<typeof createLocationSchema>;
 
@@ -42,7 +41,7 @@ export const changeLocationSchema = z.object({
   description: description.nullish(),
   latitude: latitude.nullish(),
   longitude: longitude.nullish(),
-  attributes: attributes.nullish(),
+  attributes: sentAttributesSchema.nullish(),
 });
 export type ChangeLocationBody = z.output<typeof changeLocationSchema>;
 

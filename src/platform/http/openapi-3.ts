@@ -33,7 +33,7 @@ const TOTAL_COUNT: Json = {
 const REQUEST_HEADERS: Readonly<Record<RequestHeader, Json>> = {
   'idempotency-key': {
     description: 'Makes a retry idempotent: the same key and body return the same response',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]*$' },
   },
   'x-request-total-count': {
     description: '`true`: count the whole list exactly, however long that takes',
