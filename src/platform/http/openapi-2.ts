@@ -52,7 +52,9 @@ function operation(route: Route): Json {
   const raw = route.requestType ?? (route.rawBody ? 'application/octet-stream' : []);
   const consumes = [route.formFile ? FORM : raw, route.carriedAs ? [FORM, 'application/json'] : []].flat();
   const page = route.pageForBrowsers ? ['application/json', 'text/html'] : [];
-  const produces = [rawResponse ?? (form ? 'application/json' : page), form?.contentType ?? []].flat();
+  const refused =
+    form?.contentType ?? (rawResponse && statuses.some((status) => status >= 400) ? 'application/json' : []);
+  const produces = [...new Set([rawResponse ?? (form ? 'application/json' : page), refused].flat())];
   return {
     operationId: route.operationId,
     summary: route.summary,

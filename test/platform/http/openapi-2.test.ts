@@ -107,6 +107,12 @@ describe('the OpenAPI document', () => {
     expect(body!.schema.required).toEqual(['name', 'tags']);
   });
 
+  it('lists the type of refusals beside that of bytes, and no type where every answer is JSON', () => {
+    const produces = (path: string, method: string) => document.paths[path]![method]!['produces'];
+    expect(produces('/a/v2/things/{uuid}:publicurl', 'get')).toEqual(['application/cose', 'application/json']);
+    expect(produces('/a/v2/things/{thing_id}/parts', 'post')).toBeUndefined();
+  });
+
   it('lists every status that a route may answer', () => {
     const { responses } = document.paths['/a/v2/things/{thing_id}/parts']!['post']!;
     expect(Object.keys(responses as object)).toEqual(['200', '400', '401', '413', '429', '507']);
