@@ -81,6 +81,9 @@ describe('the administrators of a tenancy', () => {
     }
     const neither = await sendRequest(rig.url, rig.owner, 'PATCH', PATH, {});
     expect([neither.status, neither.json['description']]).toEqual([400, expect.stringMatching(/^root_principals: /)]);
+    const both = { administrators: before, root_principals: before };
+    const twice = await sendRequest(rig.url, rig.owner, 'PATCH', PATH, both);
+    expect([twice.status, twice.json['description']]).toEqual([400, expect.stringMatching(/not as both/)]);
     expect((await replace(colleague, [program(colleague)])).status).toBe(403);
     expect((await replace(stranger, [program(stranger)])).status).toBe(200);
     expect(await listed(rig.owner)).toEqual(before);

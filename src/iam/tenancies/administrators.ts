@@ -33,7 +33,7 @@ const administratorsSchema = z.array(administratorSchema).min(1).max(1000);
 export const replaceAdministratorsSchema = z
   .object({ root_principals: administratorsSchema.optional(), administrators: administratorsSchema.optional() })
   .refine((body) => (body.root_principals === undefined) !== (body.administrators === undefined), {
-    error: 'must be the list of all administrators',
+    error: 'must be the list of all administrators; send it as root_principals or as administrators, not as both',
     path: ['root_principals'],
   });
 type ReplaceAdministratorsBody = z.output<typeof replaceAdministratorsSchema>;
