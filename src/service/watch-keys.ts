@@ -66,10 +66,14 @@ export function watchKeys(deps: {
   async function look(): Promise<void> {
     const thorough = looked % THOROUGH_EVERY === 0;
     looked += 1;
-    const changed = await manifests.refresh(thorough);
-    if (changed) await keyring.adopt(manifestRows(manifests.current.manifest));
-    // After the keyring has adopted it: other processes rely on this record.
-    if (changed || thorough) await compare();
+    let changed = await manifests.refresh(thorough);
+    do {
+      if (changed) await keyring.adopt(manifestRows(manifests.current.manifest));
+      // After the keyring has adopted it: other processes rely on this record.
+      if (changed || thorough) await compare();
+      // The rows that differ may be those of a manifest that was made since the refresh.
+      changed = rowFaults.length > 0 && (await manifests.refresh(thorough));
+    } while (changed);
     tell(faults());
   }
 
