@@ -1,5 +1,6 @@
 import { equalBytes } from '../../core/bytes.js';
 import { keyAlgorithms } from '../../core/cose/public-key.js';
+import { VerificationError } from '../../core/errors.js';
 import { type KeyManifest, unsignedKeyManifest } from '../../core/keys/key-manifest.js';
 import { completeKeyManifest } from '../../core/keys/sign-key-manifest.js';
 import { type TrustedKeyManifest, verifyNextKeyManifest } from '../../core/keys/verify-key-manifests.js';
@@ -55,13 +56,24 @@ export async function issueManifest(
   change: ManifestChange,
   also: (tx: Tx, manifest: KeyManifest) => Promise<void> = async () => undefined,
 ): Promise<TrustedKeyManifest> {
-  const signer = await openRootKey(deps.keys, deps.manifests.current.manifest.root);
+  const before = deps.manifests.current;
+  const signer = await openRootKey(deps.keys, before.manifest.root);
   if (!signer)
     throw new ApiError(
       'conflict',
       'The root key is not here: make a request with "keys propose", sign it with "keys sign" where the root key is, and bring it back with "keys publish".',
     );
-  return enterManifest(deps, await completeKeyManifest(await draftManifest(deps, change), signer), also);
+  try {
+    return await enterManifest(deps, await completeKeyManifest(await draftManifest(deps, change), signer), also);
+  } catch (error) {
+    const { current } = deps.manifests;
+    if (error instanceof VerificationError && current !== before) throw madeMeanwhile(current.manifest.number);
+    throw error;
+  }
+}
+
+function madeMeanwhile(number: number): ApiError {
+  return new ApiError('conflict', `There is a key manifest ${number} already: list the keys, and try again.`);
 }
 
 /** A database that was set back has another keys log: a manifest entered there would fork it. */
@@ -91,11 +103,7 @@ export async function enterManifest(
     await lockKeyManifests(tx);
     await requireStored(tx, log.tenantId, deps.manifests.current);
     const row = { number: BigInt(manifest.number), entryId: deps.ids.uuid(), manifest: bytes };
-    if (!(await enterKeyManifest(tx, log, row)))
-      throw new ApiError(
-        'conflict',
-        `There is a key manifest ${manifest.number} already: list the keys, and try again.`,
-      );
+    if (!(await enterKeyManifest(tx, log, row))) throw madeMeanwhile(manifest.number);
     // Pending rows are updated first, then retired ones: a role has only one active row.
     for (const key of manifestRows(manifest).toReversed()) await putSigningKey(tx, log.tenantId, key);
     await also(tx, manifest);
