@@ -8,6 +8,7 @@ import { keyThumbprint } from '../../src/core/cose/cose-key.js';
 import type { Verdict } from '../../src/core/verify/verdict.js';
 import { isManifestRole, manifestRows } from '../../src/platform/keys/manifest/manifest-rows.js';
 import { listSigningKeys, type SigningKeyRow } from '../../src/platform/keys/signing-key-store.js';
+import { openEmbedded } from '../../src/platform/postgres/open-embedded.js';
 import { parseConfig } from '../../src/service/config/config.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { clientOf, startTestService, type TestService, template } from '../api/test-service.js';
@@ -52,25 +53,42 @@ describe('a deployment whose keys are older than key manifests', { timeout: LONG
     const { keysLog } = service.parts.deployment;
     const root = `${toBase64Url(keyThumbprint(service.parts.keys.manifests.current.manifest.root))}.pem`;
     await service.close();
-    for (const table of ['leaf', 'seal', 'node_page', 'intake', 'cosigned_checkpoint'])
-      await running.asOwner(`DELETE FROM archivist.${table} WHERE log_id = '${keysLog}'`);
-    await running.asOwner(
-      `DELETE FROM archivist.statement s USING archivist.key_manifest m WHERE s.event_id = m.entry_id`,
-    );
-    await running.asOwner('DELETE FROM archivist.key_manifest');
-    await running.asOwner('UPDATE archivist.signing_key SET certificate = NULL');
-    // Where the migration runs again, it makes the log.
-    await running.asOwner(
+    await rewriteRows([
+      ...['leaf', 'seal', 'node_page', 'intake', 'cosigned_checkpoint'].map(
+        (table) => `DELETE FROM archivist.${table} WHERE log_id = '${keysLog}'`,
+      ),
+      'DELETE FROM archivist.statement s USING archivist.key_manifest m WHERE s.event_id = m.entry_id',
+      'DELETE FROM archivist.key_manifest',
+      'UPDATE archivist.signing_key SET certificate = NULL',
+      // Where the migration runs again, it makes the log.
       running.environment['DATABASE_URL']
         ? `DELETE FROM archivist.log WHERE log_id = '${keysLog}'`
         : `UPDATE archivist.log SET size = 0, leaves = 0, last_idtimestamp = DEFAULT, seal_number = 0, sealed_size = 0,
               published_number = 0, published_size = 0, witnessed_leaves = DEFAULT WHERE log_id = '${keysLog}'`,
-    );
+    ]);
     const objects = join(running.environment.DATA_DIR, 'objects');
     for (const each of [`key-manifests/${keysLog}`, `seals/${keysLog}`])
       await rm(join(objects, each), { recursive: true });
     for (const name of await readdir(join(folder, 'keys')))
       if (name === root || name.startsWith('key-manifest-')) await rm(join(folder, 'keys', name));
+  }
+
+  /** Runs SQL as the role that owns the tables, while no service runs. */
+  async function rewriteRows(statements: readonly string[]): Promise<void> {
+    const { DATABASE_URL, DATA_DIR } = running.environment;
+    if (DATABASE_URL) {
+      for (const sql of statements) await running.asOwner(sql);
+      return;
+    }
+    const database = await openEmbedded(join(DATA_DIR, 'embedded'));
+    try {
+      await database.inTransaction('system', async (tx) => {
+        await tx.execute('SET LOCAL ROLE NONE');
+        for (const sql of statements) await tx.execute(sql);
+      });
+    } finally {
+      await database.close();
+    }
   }
 
   /**
