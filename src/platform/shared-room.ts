@@ -21,13 +21,15 @@ export interface Hold {
 export interface SharedRoom {
   /**
    * Waits in turn until there is room.
+   * @param size what it counts as from the beginning, however little room there is for it; the least unless told
    * @throws {ApiError} the refusal of the limits: after their time, when the line is full, or when the client has disconnected
    */
-  hold(holder: Holder, gone?: AbortSignal): Promise<Hold>;
+  hold(holder: Holder, gone?: AbortSignal, size?: number): Promise<Hold>;
 }
 
 interface Waiting {
   readonly holder: Holder;
+  readonly size: number;
   admit(): void;
 }
 
@@ -42,13 +44,13 @@ export function createSharedRoom(limits: RoomLimits): SharedRoom {
   function admitWaiting(): void {
     for (const next of waiting) {
       if (!held.fits(next.holder)) continue;
-      held.count(next.holder, limits.least);
+      held.count(next.holder, next.size);
       next.admit();
     }
   }
 
-  function holdOf(holder: Holder): Hold {
-    let own = limits.least;
+  function holdOf(holder: Holder, first: number): Hold {
+    let own = first;
     const resize = (size: number): void => {
       held.count(holder, size - own);
       own = size;
@@ -64,10 +66,10 @@ export function createSharedRoom(limits: RoomLimits): SharedRoom {
   }
 
   /** Resolves when the hold has been counted. */
-  function turn(holder: Holder, gone: AbortSignal | undefined): Promise<void> {
+  function turn(holder: Holder, size: number, gone: AbortSignal | undefined): Promise<void> {
     if (isFull(holder.tenancy)) throw limits.refusal();
     return new Promise((resolve, reject) => {
-      const own: Waiting = { holder, admit: () => leave(resolve) };
+      const own: Waiting = { holder, size, admit: () => leave(resolve) };
       const refuse = (): void => leave(() => reject(limits.refusal()));
       const timer = setTimeout(refuse, limits.waitMs);
       gone?.addEventListener('abort', refuse);
@@ -84,11 +86,11 @@ export function createSharedRoom(limits: RoomLimits): SharedRoom {
   }
 
   return {
-    async hold(holder, gone) {
+    async hold(holder, gone, size = limits.least) {
       // This overtakes nobody who waits: they do not fit.
-      if (held.fits(holder)) held.count(holder, limits.least);
-      else await turn(holder, gone);
-      return holdOf(holder);
+      if (held.fits(holder)) held.count(holder, size);
+      else await turn(holder, size, gone);
+      return holdOf(holder, size);
     },
   };
 }

@@ -41,9 +41,7 @@ export async function holdBody(
 ): Promise<Hold | undefined> {
   const length = Math.min(limit, Number(request.headers['content-length'] ?? limit));
   if (length <= SHORT_BYTES) return undefined;
-  const hold = await room.hold(holder, clientGone(request));
-  hold.resize(length);
-  return hold;
+  return room.hold(holder, clientGone(request), length);
 }
 
 const noRoom = () =>

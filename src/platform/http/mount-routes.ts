@@ -179,13 +179,11 @@ async function answer(route: Route, deps: ServingDeps, request: Request, progres
   if (stores(route)) deps.requireRoom();
   // A range is of a GET only (RFC 9110 section 14.2).
   if (request.method === 'HEAD') for (const name of ['range', 'x-ms-range']) delete request.headers[name];
-  const address = networkOf(request.ip, request.socket.remoteAddress);
-  const reader = { caller: callerOf(principal, address), tenancy: principal?.tenantId };
-  const sender = { principal, address, reader };
+  const sender = { principal, reader: { caller: callerOf(principal, request), tenancy: principal?.tenantId } };
   const takesBody = route.body !== undefined || route.rawBody === true;
   if (!takesBody) return answerBody(route, deps, request, { ...sender, rawBody: NO_BODY }, progress);
   const limit = route.bodyLimit ?? DEFAULT_BODY_LIMIT;
-  const room = await holdBody(deps.bodies, request, limit, reader);
+  const room = await holdBody(deps.bodies, request, limit, sender.reader);
   try {
     const rawBody = await readBody(request, limit);
     room?.resize(rawBody.length);
@@ -198,7 +196,6 @@ async function answer(route: Route, deps: ServingDeps, request: Request, progres
 /** Who sent a request, and its body. */
 interface Sent {
   readonly principal: Principal | undefined;
-  readonly address: string;
   readonly reader: { readonly caller: string; readonly tenancy: string | undefined };
   readonly rawBody: Uint8Array;
 }
@@ -207,7 +204,7 @@ async function answerBody(
   route: Route,
   deps: ServingDeps,
   request: Request,
-  { principal, address, reader, rawBody }: Sent,
+  { principal, reader, rawBody }: Sent,
   { tell, held }: Progress,
 ): Promise<Reply> {
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
@@ -218,7 +215,9 @@ async function answerBody(
     // Of the headers that Node keeps as lists, only set-cookie is an array, and no request has it.
     headers: request.headers as Record<string, string | undefined>,
     principal,
-    address,
+    get address() {
+      return addressOf(request);
+    },
     identify: async () => (route.access === 'token' ? deps.authenticate(request, 'again') : undefined),
     request,
   };
@@ -253,8 +252,12 @@ function isLong(route: Route, { query, headers }: RequestContext<unknown, unknow
 }
 
 /** A caller is an identity, or without one a network address. */
-function callerOf(principal: Principal | undefined, address: string): string {
-  return principal ? `${principal.tenantId} ${principal.issuer} ${principal.subject}` : address;
+function callerOf(principal: Principal | undefined, request: Request): string {
+  return principal ? `${principal.tenantId} ${principal.issuer} ${principal.subject}` : addressOf(request);
+}
+
+function addressOf(request: Request): string {
+  return networkOf(request.ip, request.socket.remoteAddress);
 }
 
 function admitted(

@@ -13,6 +13,8 @@ const DROPPED = 4 * 1024 * 1024;
 export function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   requirePlainBody(request);
   if (Number(request.headers['content-length'] ?? 0) > limit + DROPPED) throw tooLarge(limit, { connection: 'close' });
+  // Its events are past.
+  if (request.destroyed) return Promise.reject(cutOff());
   return new Promise((resolve, reject) => {
     let chunks: Uint8Array[] = [];
     let length = 0;
@@ -23,7 +25,10 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Uint8
         }),
       ),
     );
-    request.on('close', arrived);
+    request.on('close', () => {
+      arrived();
+      reject(cutOff());
+    });
     request.on('data', (chunk: Uint8Array) => {
       length += chunk.length;
       if (length <= limit) chunks.push(chunk);
@@ -35,7 +40,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Uint8
       if (length > limit) reject(tooLarge(limit));
       else resolve(chunks.length === 0 ? EMPTY : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });
-    request.on('error', () => reject(new ApiError('bad_request', 'The body was cut off.')));
+    request.on('error', () => reject(cutOff()));
   });
 }
 
@@ -47,6 +52,10 @@ export function requirePlainBody({ headers }: IncomingMessage): void {
     'unsupported_media_type',
     'Content-Encoding: send the body without an encoding; none is supported.',
   );
+}
+
+function cutOff(): ApiError {
+  return new ApiError('bad_request', 'The body was cut off.');
 }
 
 function tooLarge(limit: number, headers: Record<string, string> = {}): ApiError {

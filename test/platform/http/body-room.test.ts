@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import express from 'express';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createBodyRoom } from '../../../src/platform/http/body-room.js';
 import { type HttpServer, listen } from '../../../src/platform/http/http-server.js';
 import { mountRoutes } from '../../../src/platform/http/mount-routes.js';
 import { route } from '../../../src/platform/http/route.js';
@@ -31,9 +33,10 @@ beforeAll(async () => {
     handle: async ({ rawBody }) => ({ body: { length: rawBody.length } }),
   });
   mountRoutes(app, [take], {
-    authenticate: async ({ headers }) => {
+    authenticate: async ({ headers, socket }) => {
       const caller = String(headers['authorization']);
       arrived.push(caller);
+      if (headers['x-leaves']) await once(socket, 'close');
       return { kind: 'application', tenantId: caller, issuer: 'i', subject: caller, roles: [] } as never;
     },
     authenticateOperator: () => undefined,
@@ -88,4 +91,34 @@ describe('long bodies', () => {
     },
     60_000,
   );
+
+  it('of clients that disconnect before they are read leave no room taken', async () => {
+    const caller = 'hasty';
+    for (let each = 1; each <= 2 * OWN; each += 1) {
+      const socket = connect(server.port, '127.0.0.1');
+      socket.write(`POST /take HTTP/1.1\r\nhost: a\r\nauthorization: ${caller}\r\nx-leaves: yes\r\n`);
+      socket.write(`content-length: ${LIMIT}\r\n\r\n{`);
+      await expect.poll(() => arrived.filter((other) => other === caller).length).toBe(each);
+      socket.destroy();
+    }
+    expect(await state(post(caller, LIMIT))).toBe(200);
+  });
+
+  it('that wait come in one after the other, not all when one has ended', async () => {
+    const room = createBodyRoom();
+    const holder = { caller: 'a', tenancy: 't' };
+    const never = new AbortController().signal;
+    const [first] = await Promise.all(Array.from({ length: OWN }, () => room.hold(holder, never, LIMIT)));
+    let admitted = 0;
+    for (let each = 0; each < 10; each += 1)
+      room.hold(holder, never, LIMIT).then(
+        () => {
+          admitted += 1;
+        },
+        () => undefined,
+      );
+    first!.release();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(admitted).toBe(1);
+  });
 });
