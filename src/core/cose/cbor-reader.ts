@@ -140,7 +140,7 @@ class Reader {
     if (step >= WIDTHS.length) throw malformed('indefinite or reserved length');
     if (major === 7) throw malformed('a float, undefined or another simple value');
     const argument = this.argument(WIDTHS[step]!);
-    if (argument < SMALLEST[step]!) throw malformed('a number or length that is longer than it needs to be');
+    if (argument < SMALLEST[step]!) throw malformed('a number or length that could be shorter');
     return { major, argument, info };
   }
 

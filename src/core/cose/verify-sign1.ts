@@ -161,6 +161,8 @@ export async function verifySign1(
   }
   // A signature that only the last of several keys cannot have is not malformed: another key made it.
   if (misshapen && keys.length === 1 && check.invalid !== check.untrusted) throw misshapen;
-  const { unsigned = `the signature of ${check.what} does not match its content` } = check;
-  throw new VerificationError(check.invalid, unsigned);
+  throw new VerificationError(
+    check.invalid,
+    check.unsigned ?? `the signature of ${check.what} does not match its content`,
+  );
 }

@@ -30,7 +30,7 @@ class _Reader:
             self.fail("a float or an unknown simple value")
         number = int.from_bytes(self.take(1 << (info - 24)), "big")
         if number < _SMALLEST[info - 24]:
-            self.fail("a number longer than it needs to be")
+            self.fail("a number or length that could be shorter")
         return major, number
 
     def value(self, depth):
