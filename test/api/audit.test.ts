@@ -357,14 +357,16 @@ describe('the audit of a database', () => {
     ],
     [
       'a trigger runs the function of another schema that has its name',
-      `CREATE FUNCTION public.weigh_access_policy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
-       ${TRIGGER.replace('archivist.weigh', 'public.weigh')}`,
-      `${TRIGGER}; DROP FUNCTION public.weigh_access_policy()`,
+      [
+        `CREATE FUNCTION public.weigh_access_policy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'`,
+        TRIGGER.replace('archivist.weigh', 'public.weigh'),
+      ],
+      [TRIGGER, 'DROP FUNCTION public.weigh_access_policy()'],
       /trigger weighed of access_policy: it differs/,
     ],
   ])('finds that %s, and nothing once it is undone', async (_, change, undo, fault) => {
-    await running.asOwner(change);
-    const faults = await audit().finally(() => running.asOwner(undo));
+    await running.asOwner(...[change].flat());
+    const faults = await audit().finally(() => running.asOwner(...[undo].flat()));
     expect(faults).toContainEqual(expect.stringMatching(fault));
     expect(await audit()).toEqual([]);
   });

@@ -38,7 +38,7 @@ export interface TestService {
   /** Another application of the first tenancy, or of a new tenancy, whose log has massifs of height 14 unless told. */
   client(options: { roles?: string[]; otherTenancy?: boolean; massifHeight?: number }): Promise<Client>;
   /** Runs SQL as the role that owns the tables: a fault, or a look behind row-level security. */
-  asOwner(sql: string): Promise<void>;
+  asOwner(...statements: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -76,8 +76,10 @@ export async function startTestService(
       const { clientId, clientSecret } = await newApplication(service, first.tenant_identity, roles, height);
       return clientOf(url, clientId, clientSecret);
     },
-    asOwner: async (sql) =>
-      void (await (started.DATABASE_URL ? onServer(started.DATABASE_URL, sql) : onEmbedded(service, sql))),
+    async asOwner(...statements) {
+      for (const sql of statements)
+        await (started.DATABASE_URL ? onServer(started.DATABASE_URL, sql) : onEmbedded(service, sql));
+    },
     async close() {
       await service.close();
       await place.remove();

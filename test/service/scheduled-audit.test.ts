@@ -86,8 +86,8 @@ describe('the audit by schedule', { timeout: 120_000 }, () => {
   it('gives no verdict in a process that still runs when a newer version has migrated the database', async () => {
     const ended = () => metric('archivist_audit_timestamp_seconds');
     await running.asOwner(
-      `INSERT INTO archivist.schema_migration (name, run_on) VALUES ('999999_newer', now()) ON CONFLICT DO NOTHING;
-       CREATE OR REPLACE FUNCTION archivist.newer() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
+      `INSERT INTO archivist.schema_migration (name, run_on) VALUES ('999999_newer', now()) ON CONFLICT DO NOTHING`,
+      `CREATE OR REPLACE FUNCTION archivist.newer() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
     );
     // One may just have passed the schema, and takes its time on a busy machine.
     await vi.waitFor(async () => {
