@@ -172,8 +172,8 @@ describe('an asset-free event that is older than records', () => {
     await running.asOwner(
       `INSERT INTO archivist.asset_free_event (tenant_id, event_id, attributes, trails, event_type, creator_issuer, created_by, created_at_ms)
        SELECT tenant_id, '${old}', attributes, trails, event_type, creator_issuer, created_by, created_at_ms
-         FROM archivist.asset_free_event WHERE event_id = '${made.identity.slice('events/'.length)}';
-       INSERT INTO archivist.intake (tenant_id, log_id, entry_id, entry_kind, entry_tenant_id)
+         FROM archivist.asset_free_event WHERE event_id = '${made.identity.slice('events/'.length)}'`,
+      `INSERT INTO archivist.intake (tenant_id, log_id, entry_id, entry_kind, entry_tenant_id)
        SELECT tenant_id, tenant_id, '${old}', 'asset_free_event', tenant_id FROM archivist.asset_free_event WHERE event_id = '${old}'`,
     );
     const path = `/archivist/v1/events/${old}`;

@@ -304,7 +304,7 @@ describe('the audit of a database', () => {
       const audited = { database, deployment, objectStore: fileObjectStore(objects), fault };
       await limit('1s');
       const tables = 'archivist.asset, archivist.blob';
-      const locked = running.asOwner(`BEGIN; LOCK TABLE ${tables}; SELECT pg_sleep(3); COMMIT`);
+      const locked = running.asOwner(`DO $$ BEGIN LOCK TABLE ${tables}; PERFORM pg_sleep(3); END $$`);
       await wait(300);
       const read = Promise.all([auditAssets(audited), auditBlobs(audited)]);
       await read.finally(async () => {

@@ -36,17 +36,18 @@ const largeFilters = (name: string) =>
 /** As if these policies had been saved before there was a limit: copies of a policy with large filters of their own. */
 async function saveBefore(policy: string, copies: number): Promise<void> {
   const id = policy.slice('access_policies/'.length);
-  await scene.asOwner(`
-    INSERT INTO archivist.access_policy
+  await scene.asOwner(
+    `INSERT INTO archivist.access_policy
         (tenant_id, policy_id, version, display_name, description, filters, access_permissions, created_at)
       SELECT p.tenant_id, gen_random_uuid(), 1, 'Copy of ${id}', '',
              replace('${JSON.stringify(largeFilters('copied'))}', 'copied', 'n' || (n % 7) || '=' || n)::jsonb,
              p.access_permissions, p.created_at + n * interval '1 second'
-        FROM archivist.access_policy p, generate_series(1, ${copies}) n WHERE p.policy_id = '${id}';
-    INSERT INTO archivist.access_policy_principal (tenant_id, principal, policy_id)
+        FROM archivist.access_policy p, generate_series(1, ${copies}) n WHERE p.policy_id = '${id}'`,
+    `INSERT INTO archivist.access_policy_principal (tenant_id, principal, policy_id)
       SELECT p.tenant_id, n.principal, p.policy_id
         FROM archivist.access_policy p JOIN archivist.access_policy_principal n ON n.policy_id = '${id}'
-       WHERE p.display_name = 'Copy of ${id}'`);
+       WHERE p.display_name = 'Copy of ${id}'`,
+  );
 }
 
 async function tenancyOf(client: Client): Promise<string> {

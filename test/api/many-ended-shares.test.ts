@@ -68,14 +68,15 @@ it('lists have a few bound values, and one part, for any number of past grants',
   await scene.change(owner, path, { access_permissions: [] });
   const [grant] = await grantsOf(policy);
   const { tenant_id: tenantId, grant_id: grantId, reader_tenant_id: reader } = grant as Record<string, string>;
-  await scene.asOwner(`
-    INSERT INTO archivist.past_grant (tenant_id, grant_id, reader_tenant_id, subject_id, policy_id, permission, digest)
+  await scene.asOwner(
+    `INSERT INTO archivist.past_grant (tenant_id, grant_id, reader_tenant_id, subject_id, policy_id, permission, digest)
       SELECT tenant_id, md5('many' || n)::uuid, reader_tenant_id, subject_id, policy_id,
              jsonb_set(permission, '{event_arc_display_type_read}', jsonb_build_array('kind ' || n)), 'many' || n
-        FROM archivist.past_grant, generate_series(1, 1100) n WHERE grant_id = '${grantId}';
-    INSERT INTO archivist.past_grant_asset (tenant_id, asset_id, grant_id, until)
+        FROM archivist.past_grant, generate_series(1, 1100) n WHERE grant_id = '${grantId}'`,
+    `INSERT INTO archivist.past_grant_asset (tenant_id, asset_id, grant_id, until)
       SELECT tenant_id, asset_id, md5('many' || n)::uuid, until
-        FROM archivist.past_grant_asset, generate_series(1, 1100) n WHERE grant_id = '${grantId}'`);
+        FROM archivist.past_grant_asset, generate_series(1, 1100) n WHERE grant_id = '${grantId}'`,
+  );
   expect(await listed(partner, '/archivist/v2/assets')).toContain(asset);
   expect(await listed(partner, '/archivist/v2/assets?attributes.state=open')).toContain(asset);
   expect(await listed(partner, '/archivist/v2/assets/-/events', 'events')).toContain(note);

@@ -147,7 +147,7 @@ async function openOnServer(): Promise<TestDatabase> {
   };
 }
 
-/** Runs a statement on a connection of its own. */
+/** Runs a statement on a connection of its own: one and no more, like the embedded engine. */
 export async function onServer(
   url: string,
   text: string,
@@ -157,8 +157,9 @@ export async function onServer(
   // Dropping a database ends what is still on its way out.
   client.on('error', () => undefined);
   await client.connect();
+  const query = { text, values: [...values], queryMode: 'extended' };
   return client
-    .query(text, [...values])
+    .query<Record<string, unknown>>(query)
     .then(({ rows }) => rows)
     .finally(() => client.end());
 }
