@@ -7,7 +7,7 @@ export const STATEMENT_SIGNER: Purpose = {
   purposes: [
     ExtendedKeyUsage.anyExtendedKeyUsage,
     ExtendedKeyUsage.codeSigning,
-    ExtendedKeyUsage.mailProtection,
+    ExtendedKeyUsage.emailProtection,
     ExtendedKeyUsage.documentSigning,
   ],
 };

@@ -288,7 +288,7 @@ describe('a chain of certificates', () => {
       'not for signing statements: its key usage must include digitalSignature',
     );
     expect(await refusal(with_({ purposes: [1] }))).toMatch(
-      'its extended key usage must include anyExtendedKeyUsage or codeSigning or mailProtection or documentSigning',
+      'its extended key usage must include anyExtendedKeyUsage or codeSigning or emailProtection or documentSigning',
     );
     expect(await refusal(with_({ key: pssKeys() }))).toMatch('x5chain (33): its key is rsa-pss, not P-256');
     expect(await refusal(with_({ uris: ['https://other.example'] }))).toMatch(

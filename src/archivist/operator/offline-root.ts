@@ -99,6 +99,7 @@ function rootOf(jwk: Readonly<Record<string, unknown>>) {
  */
 export async function publishManifest(deps: KeyOperatorDeps, base64: string): Promise<ShownManifest> {
   await deps.adoptNow();
+  // Accepts a text that was cut off: the reader of manifests says what is wrong with its bytes.
   const bytes = new Uint8Array(Buffer.from(base64, 'base64'));
   try {
     const before = deps.manifests.current.manifest;

@@ -44,7 +44,7 @@ export function assertAuthority({ version, extensions, hasAcceptedKey }: Certifi
     );
 }
 
-/** The names of these values, in a refusal: "codeSigning or mailProtection". */
+/** The names of these values, in a refusal: "codeSigning or emailProtection". */
 function namesIn<Value>(known: Readonly<Record<string, Value>>, values: readonly Value[]): string {
   const names = Object.keys(known).filter((name) => values.includes(known[name]!));
   return names.join(' or ');

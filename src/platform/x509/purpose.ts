@@ -13,12 +13,12 @@ export interface Purpose {
 /** Bits of a key usage from the left (RFC 5280 section 4.2.1.3). */
 export const KeyUsage = { digitalSignature: 0, keyAgreement: 4, certificateSign: 5, crlSign: 6 } as const;
 
-/** Object identifiers of extended key usages (RFC 5280 section 4.2.1.12, RFC 9336). */
+/** Object identifiers of extended key usages (RFC 5280 section 4.2.1.12, RFC 9336), by names that a refusal shows. */
 export const ExtendedKeyUsage = {
   anyExtendedKeyUsage: '2.5.29.37.0',
-  clientAuthentication: '1.3.6.1.5.5.7.3.2',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
   codeSigning: '1.3.6.1.5.5.7.3.3',
-  mailProtection: '1.3.6.1.5.5.7.3.4',
+  emailProtection: '1.3.6.1.5.5.7.3.4',
   documentSigning: '1.3.6.1.5.5.7.3.36',
 } as const;
 
@@ -29,5 +29,5 @@ export const ExtendedKeyUsage = {
 export const TLS_CLIENT: Purpose = {
   use: 'TLS clients',
   keyUsages: [KeyUsage.digitalSignature, KeyUsage.keyAgreement],
-  purposes: [ExtendedKeyUsage.clientAuthentication],
+  purposes: [ExtendedKeyUsage.clientAuth],
 };
