@@ -6,7 +6,7 @@ export interface Shares {
   readonly total: number;
   readonly tenancy: number;
   readonly caller: number;
-  /** What a hold counts as until it is resized. */
+  /** There must be room for so much before a hold begins; it counts as this unless another size is given. */
   readonly least: number;
 }
 

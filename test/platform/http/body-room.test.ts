@@ -104,6 +104,16 @@ describe('long bodies', () => {
     expect(await state(post(caller, LIMIT))).toBe(200);
   });
 
+  it('that find no room in time are refused as unavailable, with the time of another try', async () => {
+    const room = createBodyRoom(1);
+    const holder = { caller: 'a', tenancy: 't' };
+    for (let each = 0; each < OWN; each += 1) await room.hold(holder, undefined, LIMIT);
+    await expect(room.hold(holder, undefined, LIMIT)).rejects.toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '2' },
+    });
+  });
+
   it('that wait come in one after the other, not all when one has ended', async () => {
     const room = createBodyRoom();
     const holder = { caller: 'a', tenancy: 't' };
