@@ -344,9 +344,9 @@ describe('the house', () => {
     expect(makers).toEqual(['src/platform/keys/new-key-pair.ts']);
   });
 
-  it('skips what needs a server where there is none: a test file that is empty then fails', () => {
+  it('has no test file that is empty, and so fails, where there is no PostgreSQL server', () => {
     const filtered = sourceFiles('test').filter((path) =>
-      /describe\.each\([^\n]*engines\(\)\.filter/.test(readFileSync(join(ROOT, path), 'utf8')),
+      /engines\(\)\.filter\(/.test(readFileSync(join(ROOT, path), 'utf8')),
     );
     expect(filtered).toEqual([]);
   });

@@ -71,7 +71,7 @@ describe.each(engines())('the list of one asset’s events, on %s', (engine) => 
   );
 
   it.each(['newest', 'oldest'] as const)(
-    'of 6,500 events, without a filter, reads a page of the %s alone, also before the table has statistics',
+    'of 6,500 events, without a filter, reads only the page of the %s ones, with statistics and without',
     async (order) => {
       const conditions = conditionsOf(LARGE, []);
       const read = (tx: Tx) => listAssetEvents(tx, conditions, PAGE + 1, order);
