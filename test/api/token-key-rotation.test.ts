@@ -105,7 +105,9 @@ describe('the token key', () => {
       const { json } = await running.anonymous.get('/readyz');
       expect(JSON.stringify(json)).toContain('1 FAULTS');
     }, 40_000);
-    const { bytes } = await running.anonymous.get('/metrics');
-    expect(new TextDecoder().decode(bytes)).toMatch(/archivist_key_faults 1\b/);
+    await vi.waitFor(async () => {
+      const { bytes } = await running.anonymous.get('/metrics');
+      expect(new TextDecoder().decode(bytes)).toMatch(/archivist_key_faults 1\b/);
+    }, 40_000);
   });
 });

@@ -10,6 +10,8 @@ import { until } from './journal.js';
 
 /** The newest engine serves: what is set back is rows and files, the same on each. */
 const ENGINE = ENGINES.at(-1)!;
+/** On a slow machine, a block would be made after the copy, and the chain would be halted, too. */
+const NO_BLOCKS = { ANCHOR_SCHEDULE: '0 0 1 1 *' };
 
 describe('a deployment whose database was restored from a copy older than its newest key manifest', () => {
   let deployment: Deployment;
@@ -27,11 +29,11 @@ describe('a deployment whose database was restored from a copy older than its ne
 
   beforeAll(async () => {
     deployment = await createDeployment(ENGINE);
-    const before = await deployment.start();
+    const before = await deployment.start(NO_BLOCKS);
     first = new Uint8Array(await readFile(await rememberedFile()));
     await before.stop();
     restore = await deployment.backUp();
-    const after = await deployment.start();
+    const after = await deployment.start(NO_BLOCKS);
     // The command ends early on a slow machine, and then goes on where it was.
     await until(
       () => keys(after, 'rotate', 'chain'),
@@ -79,7 +81,7 @@ describe('a deployment whose database was restored from a copy older than its ne
   }
 
   it('goes on with the manifest that KEYS_DIR remembers, and says that the database was set back', async () => {
-    const running = await deployment.start();
+    const running = await deployment.start(NO_BLOCKS);
     await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was rolled back');
     const refused = await keys(running, 'rotate', 'chain');
     expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('no key can be changed')]);
@@ -89,14 +91,14 @@ describe('a deployment whose database was restored from a copy older than its ne
 
   it('takes the newest manifest from the object store if KEYS_DIR was set back too', async () => {
     await writeFile(await rememberedFile(), first);
-    const running = await deployment.start();
+    const running = await deployment.start(NO_BLOCKS);
     await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was rolled back');
     await running.stop();
   }, 60_000);
 
   it('takes it from there too if KEYS_DIR lost the file, because the root key signed the older one', async () => {
     await rm(await rememberedFile());
-    const running = await deployment.start();
+    const running = await deployment.start(NO_BLOCKS);
     await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was rolled back');
     await running.stop();
   }, 60_000);
@@ -104,14 +106,14 @@ describe('a deployment whose database was restored from a copy older than its ne
   it('does not start while the private half of a key of the newest manifest is missing, names it, and starts when it is back', async () => {
     const half = join(keysDir(), `${rotated.chainKey}.pem`);
     await rename(half, `${half}.aside`);
-    const process = deployment.spawn();
+    const process = deployment.spawn(NO_BLOCKS);
     expect(await process.ready).toBeUndefined();
     expect(process.output()).toContain(`The private half of the active key ${rotated.chainKey} is missing`);
     await rename(`${half}.aside`, half);
   }, 60_000);
 
   it('gets its keys log back from the object store as it was, and then serves and rotates keys again', async () => {
-    const running = await deployment.start();
+    const running = await deployment.start(NO_BLOCKS);
     type Logs = { logs: { identity: string; kind: string; halted: string }[] };
     const { logs } = JSON.parse((await command(running, 'logs', '--json')).out) as Logs;
     const keysLog = logs.find(({ kind }) => kind === 'key manifests')!;
@@ -151,7 +153,7 @@ describe('a deployment whose database was restored from a copy older than its ne
     async () => {
       await rm(await rememberedFile());
       await deployment.owner('DELETE FROM archivist.key_manifest');
-      const process = deployment.spawn();
+      const process = deployment.spawn(NO_BLOCKS);
       expect(await process.ready).toBeUndefined();
       expect(process.output()).toContain('the object store has another key manifest 1');
     },

@@ -154,6 +154,6 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
       };
       const subjects = events.map((event) => event.event_attributes['subject']);
       expect(subjects.sort()).toEqual(captured.map(({ subject }) => subject).sort());
-    });
+    }, 180_000);
   },
 );

@@ -101,7 +101,7 @@ describe('long bodies', () => {
       await expect.poll(() => arrived.filter((other) => other === caller).length).toBe(each);
       socket.destroy();
     }
-    expect(await state(post(caller, LIMIT))).toBe(200);
+    expect((await post(caller, LIMIT)).status).toBe(200);
   });
 
   it('that find no room in time are refused as unavailable, with the time of another try', async () => {
