@@ -47,6 +47,8 @@ const { metafile } = await build({
   target: 'node20',
   external: APART,
   plugins: [ownPlaces],
+  // On Node 20, each start on S3 and each command would print nine lines about versions of that library which we do not use.
+  define: { 'process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED': '"true"' },
   // Packages compare and print the names of classes.
   keepNames: true,
   // Read by Node with --enable-source-maps.

@@ -13,11 +13,11 @@ import { UsageError } from '../core/evidence/usage-error.js';
 import type { KeyManifest } from '../core/keys/key-manifest.js';
 import { readKeyManifest } from '../core/keys/read-key-manifest.js';
 import type { AuditContext } from '../ledger/audit/audit-context.js';
-import { fileObjectStore } from '../platform/file-object-store.js';
 import type { PublishedKey } from '../platform/keys/keyring.js';
 import { listKeyManifests } from '../platform/keys/manifest/key-manifest-store.js';
 import { manifestFile } from '../platform/keys/manifest/manifest-file.js';
 import { signatureFitsApart } from '../platform/keys/node-verify.js';
+import { openObjectStore } from '../platform/open-object-store.js';
 import type { Database } from '../platform/postgres/database.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { auditDeployment } from '../service/audit-deployment.js';
@@ -159,7 +159,7 @@ export async function auditOpen(
     ...(state ? { progressOf: state.progressOf } : {}),
     database,
     deployment,
-    objectStore: fileObjectStore(config.objectStoreDir),
+    objectStore: await openObjectStore(config.objectStore),
     verifySignature: signatureFitsApart,
     atOnce: LOGS_AT_ONCE,
     root,

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 /** A UUID in lower case. */
@@ -62,14 +61,6 @@ export const origins = z
     (given) => given.every((each) => URL.canParse(each) && new URL(each).origin === each),
     'must be origins such as https://app.example, separated by commas',
   );
-
-/** A folder, given as a file URL. */
-export const objectStoreDir = z.string().transform((text, context) => {
-  if (text.startsWith('file:///') && URL.canParse(text)) return fileURLToPath(text);
-  const s3 = text.startsWith('s3:');
-  context.addIssue(s3 ? 's3:// is not supported yet: use file:///…' : 'must be a URL that begins with file:///');
-  return z.NEVER;
-});
 
 /** Where a ClamAV daemon listens. */
 export const clamavUrl = z.string().refine((text) => {

@@ -14,17 +14,14 @@ import {
   stageLink,
   UNFINISHED,
 } from './durable-file.js';
+import { objectKey } from './object-key.js';
 import type { ObjectStore } from './object-store.js';
 
-const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/;
 const MODE = 0o644;
 
 /** An object store in a folder: each object is a file, and its key is the path. */
 export function fileObjectStore(folder: string): ObjectStore {
-  const place = (key: string): string => {
-    if (!KEY.test(key)) throw new TypeError('not an object key');
-    return join(folder, key);
-  };
+  const place = (key: string): string => join(folder, objectKey(key));
 
   async function get(key: string): Promise<Uint8Array | undefined> {
     const bytes = await ifThere(readFile(place(key)));

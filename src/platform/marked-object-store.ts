@@ -5,7 +5,7 @@ const RETRY_SECONDS = 10;
 
 /**
  * An object store that is known by a mark, an object that it always has. The folder of a volume that is not mounted, or a
- * wrong folder, lacks every object: without the mark, a missing object proves nothing, and what is stored would be lost.
+ * wrong bucket, lacks every object: without the mark, a missing object proves nothing, and what is stored would be lost.
  * Objects that were staged are published without a look, because their log looks for a later seal first.
  * @param mark its key; undefined until it is known
  * @throws {ApiError} unavailable, where the mark is missing
@@ -16,7 +16,7 @@ export function markedObjectStore(store: ObjectStore, mark: () => string | undef
     if (key === undefined || (await store.has(key))) return undefined;
     throw retryLater(
       'unavailable',
-      'The object store has nothing of this deployment: its volume is not mounted, or OBJECT_STORE_URL names another folder. Try again when the operator has corrected it.',
+      'The object store has nothing of this deployment: its volume is not mounted, or OBJECT_STORE_URL names another place. Try again when the operator has corrected it.',
       RETRY_SECONDS,
     );
   }
@@ -39,7 +39,7 @@ export function markedObjectStore(store: ObjectStore, mark: () => string | undef
       return store.putStream(key, content);
     },
     async remove(key) {
-      // Its caller forgets the object afterwards: in the right folder it would stay for ever.
+      // Its caller forgets the object afterwards: in the right place it would stay for ever.
       await requireMark();
       return store.remove(key);
     },

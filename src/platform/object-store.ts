@@ -6,7 +6,7 @@ interface ObjectRange {
   readonly last: number;
 }
 
-/** Where a store keeps bytes that it does not show yet. */
+/** Where a store keeps bytes that it does not show yet; only that store knows what it says. */
 export type StagedObject = string;
 
 /** Durable bytes by key. A key is a relative path of plain segments. */
@@ -26,8 +26,8 @@ export interface ObjectStore {
    */
   put(key: string, bytes: Uint8Array, staged?: StagedObject): Promise<void>;
   /**
-   * Writes bytes in advance, so that a later `putNew` or `put` of this key is fast. They are durable when this resolves,
-   * and no reader sees them.
+   * Writes bytes in advance, where a store can, so that a later `putNew` or `put` of this key is fast. No reader sees them,
+   * and after a crash they are lost.
    */
   stage(key: string, bytes: Uint8Array): Promise<StagedObject>;
   /**

@@ -13,7 +13,7 @@ export type BaseSettings = Pick<
   | 'logLevel'
   | 'massifHeight'
   | 'minFreeDiskBytes'
-  | 'objectStoreDir'
+  | 'objectStore'
   | 'publicUrl'
   | 'redisUrl'
 > & { readonly plugin: Pick<Config['plugin'], 'port'> };

@@ -1,4 +1,3 @@
-import { access, constants, mkdir } from 'node:fs/promises';
 import { type ActTurns, createActTurns } from '../iam/security/act-turns.js';
 import { openRefusedActs, type RefusedActs } from '../iam/security/refused-acts.js';
 import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
@@ -9,7 +8,6 @@ import type { DiskUse } from '../platform/disk/disk-full.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import { watchedObjectStore } from '../platform/disk/watched-object-store.js';
 import { explained } from '../platform/explain-failure.js';
-import { fileObjectStore } from '../platform/file-object-store.js';
 import { createIds, type Ids } from '../platform/ids.js';
 import { manifestObjectKey } from '../platform/keys/manifest/manifest-objects.js';
 import type { newKeyPairApart } from '../platform/keys/new-key-pair.js';
@@ -17,6 +15,7 @@ import { openKeyStore } from '../platform/keys/open-key-store.js';
 import { createLogger, type Logger } from '../platform/logger.js';
 import { markedObjectStore } from '../platform/marked-object-store.js';
 import type { ObjectStore } from '../platform/object-store.js';
+import { openObjectStore, prepareFolder, prepareObjectStore } from '../platform/open-object-store.js';
 import { createOutsideCalls, type OutsideCalls } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
@@ -97,7 +96,7 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
   queues = queueBackend;
   closers.push(() => queueBackend.close());
   await explained('KEYS_DIR cannot be used', prepareFolder(config.keysDir));
-  await explained('OBJECT_STORE_URL cannot be used', prepareFolder(config.objectStoreDir));
+  await explained('OBJECT_STORE_URL cannot be used', prepareObjectStore(config.objectStore));
   const keys = await openKeyStore(config, logger, outside, overrides.newKeyPair);
   closers.push(() => keys.close());
   const deployment = { config, database, clock: clockWatch.right, ids, keys };
@@ -126,7 +125,7 @@ async function openWithObjects(
   disk: DiskWatch,
 ): Promise<OpenDeployment & Pick<Base, 'objectStore'>> {
   let mark: string | undefined;
-  const objects = markedObjectStore(fileObjectStore(parts.config.objectStoreDir), () => mark);
+  const objects = markedObjectStore(await openObjectStore(parts.config.objectStore), () => mark);
   const objectStore = watchedObjectStore(timedObjectStore(objects, outside), disk);
   const opened = await openDeployment({ ...parts, objectStore });
   const { subject, number } = opened.manifests.current.manifest;
@@ -140,10 +139,4 @@ async function openQueues(
   logger: Logger,
 ): Promise<QueueBackend> {
   return redisUrl ? openRedisQueues(redisUrl, logger) : postgresQueues(database, logger);
-}
-
-/** Creates the folder if it does not exist. @throws when it is not writable */
-async function prepareFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await access(folder, constants.W_OK | constants.X_OK);
 }

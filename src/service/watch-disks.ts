@@ -17,17 +17,16 @@ interface WatchParts {
 }
 
 type WatchedConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'redisUrl' | 'minFreeDiskBytes'>;
-type ServiceFolders = Pick<Config, 'objectStoreDir'> & { readonly plugin: Pick<Config['plugin'], 'port'> };
+type ServiceFolders = Pick<Config, 'objectStore'> & { readonly plugin: Pick<Config['plugin'], 'port'> };
 
 /**
- * Watches the folders that the service stores in, and its Redis. A PostgreSQL server reports a full disk by refusing a
- * write.
+ * Watches the folders that the service stores in, and its Redis. Other servers report a full disk by refusing a write.
  */
 export function watchDisks(config: WatchedConfig & ServiceFolders, parts: WatchParts): DiskWatch {
-  const { dataDir, databaseUrl, objectStoreDir, plugin } = config;
+  const { dataDir, databaseUrl, objectStore, plugin } = config;
   const folders = {
     ...(databaseUrl === undefined ? { database: embeddedFolder(dataDir) } : {}),
-    objects: objectStoreDir,
+    objects: 'folder' in objectStore ? objectStore.folder : objectStore.uploadsDir,
     ...(plugin.port === 0 ? {} : { spool: spoolPlace(dataDir) }),
   };
   return watchFolders(config, folders, parts);

@@ -1,5 +1,5 @@
-import { fileObjectStore } from '../../src/platform/file-object-store.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
+import { openObjectStore } from '../../src/platform/open-object-store.js';
 import { auditDeployment } from '../../src/service/audit-deployment.js';
 import { parseConfig } from '../../src/service/config/config.js';
 import type { TestService } from './test-service.js';
@@ -22,7 +22,7 @@ export async function faultsOfAudit(
     database,
     keyring,
     deployment,
-    objectStore: fileObjectStore(parseConfig(environment).objectStoreDir),
+    objectStore: await openObjectStore(parseConfig(environment).objectStore),
     verifySignature: nodeVerify,
     witnesses: witnesses.map(({ key }) => key),
     quorum: witnesses.length,

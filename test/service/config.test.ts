@@ -24,7 +24,7 @@ describe('the configuration', () => {
       keysDir: resolve('data/keys'),
       databaseUrl: undefined,
       redisUrl: undefined,
-      objectStoreDir: resolve('data/objects'),
+      objectStore: { folder: resolve('data/objects') },
       minFreeDiskBytes: 64 * 1024 * 1024,
       blobs: { limit: 512 * 1024 * 1024, clamavUrl: undefined, scanSchedule: '0 3 * * *' },
       anchorSchedule: '*/10 * * * * *',
@@ -90,9 +90,11 @@ describe('the configuration', () => {
       'blobs=5, applications=unlimited',
       { quotas: { compliance_policies: 1000, locations: 100_000, blobs: 5 } },
     ],
-    ['DATA_DIR', '/srv/a', { dataDir: '/srv/a', keysDir: '/srv/a/keys', objectStoreDir: '/srv/a/objects' }],
+    ['DATA_DIR', '/srv/a', { dataDir: '/srv/a', keysDir: '/srv/a/keys', objectStore: { folder: '/srv/a/objects' } }],
     ['KEYS_DIR', '/keys', { keysDir: '/keys' }],
-    ['OBJECT_STORE_URL', 'file:///srv/o%20o', { objectStoreDir: '/srv/o o' }],
+    ['OBJECT_STORE_URL', 'file:///srv/o%20o', { objectStore: { folder: '/srv/o o' } }],
+    ['OBJECT_STORE_URL', 's3://evidence', { objectStore: { bucket: 'evidence', prefix: '', region: 'us-east-1' } }],
+    ['OBJECT_STORE_URL', 's3://evidence/a/b/', { objectStore: { bucket: 'evidence', prefix: 'a/b/' } }],
     ['DATABASE_URL', 'postgres://u:p@h/d', { databaseUrl: 'postgres://u:p@h/d' }],
     ['DATABASE_URL', 'postgres://h/d?sslmode=verify-full', { databaseUrl: 'postgres://h/d?sslmode=verify-full' }],
     ['REDIS_URL', 'rediss://h:6380', { redisUrl: 'rediss://h:6380' }],
@@ -126,8 +128,23 @@ describe('the configuration', () => {
     ],
     ['DATABASE_URL', 'postgres://h/d?sslMode=require', 'DATABASE_URL: must have no parameter about TLS but sslmode'],
     ['REDIS_URL', 'localhost:6379', 'REDIS_URL: must be a URL that begins with redis://'],
-    ['OBJECT_STORE_URL', 's3://bucket', 'OBJECT_STORE_URL: s3:// is not supported yet'],
+    ...[
+      's3://',
+      's3://A',
+      's3://bucket?region=x',
+      's3://bucket//a',
+      's3://bucket/../a',
+      's3://u:p@bucket',
+      's3://bucket/.a',
+    ].map((value): [string, string, string] => [
+      'OBJECT_STORE_URL',
+      value,
+      'OBJECT_STORE_URL: must be s3://<bucket> or',
+    ]),
     ['OBJECT_STORE_URL', '/srv/objects', 'OBJECT_STORE_URL: must be a URL'],
+    ['AWS_ENDPOINT_URL_S3', 'minio:9000', 'AWS_ENDPOINT_URL_S3: must be a URL'],
+    ['AWS_ACCESS_KEY_ID', 'x', 'AWS_ACCESS_KEY_ID: must be set together with AWS_SECRET_ACCESS_KEY'],
+    ['AWS_SECRET_ACCESS_KEY', 'x', 'AWS_ACCESS_KEY_ID: must be set together with AWS_SECRET_ACCESS_KEY'],
     ['BOOTSTRAP_CLIENT_ID', 'me', 'BOOTSTRAP_CLIENT_ID: must be a UUID'],
     ['BOOTSTRAP_CLIENT_SECRET', 'short', 'BOOTSTRAP_CLIENT_SECRET: must have at least 32'],
     ['MASSIF_HEIGHT', '1', 'MASSIF_HEIGHT: must be between 2 and 20'],
@@ -155,6 +172,26 @@ describe('the configuration', () => {
     const parse = () => parseConfig({ PORT: 'p', BOOTSTRAP_CLIENT_SECRET: 'hunter2', REDIS_URL: 'hunter2' });
     expect(parse).toThrow(/PORT: .*REDIS_URL: .*BOOTSTRAP_CLIENT_SECRET: /);
     expect(parse).not.toThrow(/hunter2/);
+  });
+
+  it('takes the place of objects in S3 from the variables of AWS', () => {
+    const { objectStore } = parseConfig({
+      DATA_DIR: '/srv/a',
+      OBJECT_STORE_URL: 's3://evidence/one',
+      AWS_REGION: 'eu-central-1',
+      AWS_ENDPOINT_URL_S3: 'https://minio.example:9000/',
+      AWS_ACCESS_KEY_ID: 'id',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_SESSION_TOKEN: 'token',
+    });
+    expect(objectStore).toEqual({
+      bucket: 'evidence',
+      prefix: 'one/',
+      region: 'eu-central-1',
+      uploadsDir: '/srv/a/uploads',
+      endpoint: 'https://minio.example:9000',
+      credentials: { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'token' },
+    });
   });
 
   it('gives a part of the program no database of its own', () => {

@@ -12,6 +12,10 @@ export const redisUrl = process.env['TEST_REDIS_URL'];
 export const redisServerPath = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find(existsSync);
 /** RedisJSON's module (rejson.so), with which a conserver's Redis holds vCons. */
 export const redisJsonPath = [process.env['TEST_REDISJSON']].find((path) => path !== undefined && existsSync(path));
+/** A server that speaks S3 (versitygw), started by tests with buckets of their own. */
+export const s3ServerPath = [process.env['TEST_S3_SERVER'], '/usr/local/bin/versitygw'].find(
+  (path) => path !== undefined && existsSync(path),
+);
 /** The ClamAV daemon (clamav-daemon), started by tests with a signature of their own. */
 export const clamdPath = ['/usr/sbin/clamd', '/usr/local/sbin/clamd', '/usr/bin/clamd'].find(existsSync);
 /** SoftHSM (softhsm2): a PKCS #11 module that keeps its keys in files, and what makes its tokens. */
@@ -60,6 +64,7 @@ export function notRun(): string[] {
     ...(hasPromtool ? [] : ['the check of the alert rules by Prometheus: there is no promtool']),
     ...(commitOfVersionBefore ? [] : ['two versions beside each other: the history of the repository is not there']),
     ...(mayMount() ? [] : ['tests on a full file system: this user may not mount one']),
+    ...(s3ServerPath ? [] : ['tests on S3: TEST_S3_SERVER does not name a versitygw']),
     ...(redisJsonPath ? [] : ['tests on RedisJSON: TEST_REDISJSON does not name a rejson.so']),
   ];
 }

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { equalBytes } from '../../core/bytes.js';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { syncFolder } from '../../platform/durable-file.js';
-import { fileObjectStore } from '../../platform/file-object-store.js';
+import { openObjectStore } from '../../platform/open-object-store.js';
 import type { OwnerConnection } from '../../platform/postgres/owner-connection.js';
 import type { Config } from '../../service/config/config.js';
 import { packageVersion } from '../../service/package-version.js';
@@ -55,7 +55,7 @@ export async function makeCopy(owner: OwnerConnection, request: CopyRequest): Pr
   const dumped = await dumpDatabase(owner.client, unfinished, progress);
   if (!dumped) throw new UsageError('there is no deployment in this database: no service has started on it');
   const { state, migrations, tables, sequences } = dumped;
-  const store = fileObjectStore(config.objectStoreDir);
+  const store = await openObjectStore(config.objectStore);
   const copied = await copyObjects(store, folder, state, known, progress);
   const files = [...dumped.files];
   const list = await writeJsonLines(join(unfinished, OBJECT_LIST), Readable.from(copied.objects));

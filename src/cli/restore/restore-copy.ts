@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { explained } from '../../platform/explain-failure.js';
-import { fileObjectStore } from '../../platform/file-object-store.js';
+import { openObjectStore, prepareObjectStore } from '../../platform/open-object-store.js';
 import { embeddedFolder } from '../../platform/postgres/open-database.js';
 import { type OwnerConnection, openEmbeddedOwner, openServerOwner } from '../../platform/postgres/owner-connection.js';
 import { beginRestoring, placeState } from '../../platform/postgres/table-copy-store.js';
@@ -52,7 +52,9 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
   const secrets = sealed && (await openSecrets(sealed, identities));
   const objects: CopiedObject[] = [];
   for await (const object of objectsOf(copy)) objects.push(object);
-  const inStore = new Set(await fileObjectStore(config.objectStoreDir).list(''));
+  await prepareObjectStore(config.objectStore);
+  const store = await openObjectStore(config.objectStore);
+  const inStore = new Set(await store.list(''));
   const published = publishedSince(manifest, objects, inStore);
   const halted = haltReasons(manifest, published, unknownSince(request, published));
   const owner = await openTarget(config);
@@ -62,7 +64,7 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
       throw new UsageError('the database is in use by a deployment: restore into an empty one');
     await beginRestoring(owner.client);
     if (secrets) await placeSecrets(secrets, config);
-    await restoreObjects(backup, config.objectStoreDir, objects, progress);
+    await restoreObjects(backup, store, objects, progress);
     await loadDatabase(owner.client, copy, manifest, { halted, progress });
     return { manifest, objects: objects.length, published, halted };
   } finally {

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileObjectStore } from '../../platform/file-object-store.js';
+import type { ObjectStore } from '../../platform/object-store.js';
 import { OBJECTS } from '../backup/copy-manifest.js';
 import type { CopiedObject } from '../backup/copy-objects.js';
 import { hashing } from '../backup/hashed-file.js';
@@ -14,11 +14,10 @@ const AT_ONCE = 16;
  */
 export async function restoreObjects(
   backup: string,
-  objectStoreDir: string,
+  store: ObjectStore,
   objects: readonly CopiedObject[],
   progress: (text: string) => void,
 ): Promise<void> {
-  const store = fileObjectStore(objectStoreDir);
   const next = objects.values();
   let done = 0;
   const restoreSome = async (): Promise<void> => {
@@ -31,11 +30,7 @@ export async function restoreObjects(
   await Promise.all(Array.from({ length: AT_ONCE }, restoreSome));
 }
 
-async function restoreObject(
-  store: ReturnType<typeof fileObjectStore>,
-  path: string,
-  object: CopiedObject,
-): Promise<void> {
+async function restoreObject(store: ObjectStore, path: string, object: CopiedObject): Promise<void> {
   const there = await store.open(object.key);
   if (there) {
     if (await isSame(there, object)) return;

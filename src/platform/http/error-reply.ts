@@ -3,6 +3,7 @@ import { ClockWrong } from '../clock-watch.js';
 import { diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import { ApiError, type ErrorCode, retryLater } from '../errors.js';
 import { KeyModuleError } from '../keys/pkcs11/key-module-error.js';
+import { ObjectStoreFailed } from '../object-store-failed.js';
 import { isDatabaseUnavailable, isRefusedValue } from '../postgres/transient-errors.js';
 import { TimeLimitError } from '../time-limit.js';
 
@@ -21,6 +22,8 @@ export function refusalOf(error: unknown): ApiError | undefined {
     return retryLater('unavailable', 'The database does not answer; try again shortly.', RETRY_SECONDS);
   if (error instanceof KeyModuleError)
     return retryLater('unavailable', 'The signing module does not answer; try again shortly.', RETRY_SECONDS);
+  if (error instanceof ObjectStoreFailed)
+    return retryLater('unavailable', 'The object store does not answer; try again shortly.', RETRY_SECONDS);
   if (error instanceof ClockWrong)
     return retryLater(
       'unavailable',

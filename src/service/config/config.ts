@@ -6,6 +6,8 @@ import { type WitnessConfig, witnessConfig } from '../../ledger/witnesses/witnes
 import type { Role } from '../../platform/feature.js';
 import type { Pkcs11Token } from '../../platform/keys/pkcs11/pkcs11-uri.js';
 import type { LogFormat, LogLevel } from '../../platform/logger.js';
+import type { ObjectStorePlace } from '../../platform/open-object-store.js';
+import { s3Place } from '../../platform/s3/s3-place.js';
 import { type PayloadHashConfig, payloadHashConfig } from '../../scitt/payload-hash/payload-hash-config.js';
 import { type BootstrapConfig, bootstrapConfig } from './bootstrap-config.js';
 import { type Environment, environmentSchema, findContradiction } from './environment.js';
@@ -42,8 +44,11 @@ export interface Config {
    * With less than 32 MiB, also if this is 0, the disk of the embedded database counts as full.
    */
   readonly minFreeDiskBytes: number;
-  /** `OBJECT_STORE_URL`, `file:///…`; unset, `DATA_DIR/objects`. Parsed to the path of the folder. */
-  readonly objectStoreDir: string;
+  /**
+   * `OBJECT_STORE_URL`, `file:///…` or `s3://…`; unset, the folder `DATA_DIR/objects`. For S3 also `AWS_REGION`,
+   * `AWS_ENDPOINT_URL_S3` and the credentials of AWS.
+   */
+  readonly objectStore: ObjectStorePlace;
   /**
    * `ANCHOR_SCHEDULE`, default every ten seconds: when SIMPLE_HASH events are anchored, and when anchors and seals are
    * written to the chain, as a cron pattern in UTC; six fields begin with seconds.
@@ -130,7 +135,7 @@ function configOf(env: Environment): Config {
     keyProvider: env.KEY_PROVIDER,
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
-    objectStoreDir: env.OBJECT_STORE_URL ?? join(dataDir, 'objects'),
+    objectStore: objectStorePlace(env, dataDir),
     minFreeDiskBytes: env.MIN_FREE_DISK_BYTES,
     anchorSchedule: env.ANCHOR_SCHEDULE,
     auditSchedule: env.AUDIT_SCHEDULE === 'off' ? undefined : env.AUDIT_SCHEDULE,
@@ -154,4 +159,9 @@ function configOf(env: Environment): Config {
     plugin: pluginConfig(env),
     failpoint: env.ARCHIVIST_FAILPOINT,
   });
+}
+
+function objectStorePlace(env: Environment, dataDir: string): ObjectStorePlace {
+  const url = env.OBJECT_STORE_URL ?? { folder: join(dataDir, 'objects') };
+  return 'folder' in url ? url : s3Place(url, env, dataDir);
 }

@@ -9,11 +9,12 @@ import {
   cronPatternOrOff,
   emailAddress,
   numeric,
-  objectStoreDir,
   postgresUrl,
   url,
 } from '../../platform/config-values.js';
 import { LOG_FORMATS, LOG_LEVELS } from '../../platform/logger.js';
+import { objectStoreUrl } from '../../platform/open-object-store.js';
+import { findS3Contradiction, s3Variables } from '../../platform/s3/s3-place.js';
 import { payloadHashVariables } from '../../scitt/payload-hash/payload-hash-config.js';
 import { bootstrapVariables, findBootstrapContradiction } from './bootstrap-config.js';
 import { keyProvider, quotas } from './deployment-values.js';
@@ -29,7 +30,8 @@ export const environmentSchema = z.object({
   KEY_PROVIDER: keyProvider.optional(),
   DATABASE_URL: postgresUrl.optional(),
   REDIS_URL: url(['redis:', 'rediss:']).optional(),
-  OBJECT_STORE_URL: objectStoreDir.optional(),
+  OBJECT_STORE_URL: objectStoreUrl.optional(),
+  ...s3Variables,
   MIN_FREE_DISK_BYTES: numeric(/^(0|[1-9]\d{0,14})$/, 'must be a whole number of bytes, 0 or more').default(
     64 * 1024 * 1024,
   ),
@@ -65,6 +67,7 @@ export function findContradiction(env: Environment): string | undefined {
     return 'PORT: 0 takes a different port at each start; set PUBLIC_URL, which must stay the same';
   return (
     findHttpContradiction(env) ??
+    findS3Contradiction(env) ??
     findBootstrapContradiction(env) ??
     findWitnessContradiction(env) ??
     findPluginContradiction(env)

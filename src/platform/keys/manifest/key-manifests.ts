@@ -101,7 +101,7 @@ async function requireKept(objectStore: ObjectStore, { manifest }: TrustedKeyMan
   const { subject, number } = manifest;
   for (const each of [number, 1]) if (await keptManifest(objectStore, subject, each)) return;
   throw new Error(
-    `OBJECT_STORE_URL has no ${manifestObjectKey(subject, number)}, which this deployment has stored: mount its volume, or name the folder that the other processes use (docs/operate/halted-log.md#the-object-store-is-empty)`,
+    `OBJECT_STORE_URL has no ${manifestObjectKey(subject, number)}, which this deployment has stored: mount its volume, or name the place that the other processes use (docs/operate/halted-log.md#the-object-store-is-empty)`,
   );
 }
 

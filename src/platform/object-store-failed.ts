@@ -1,0 +1,4 @@
+/** A server that keeps the objects cannot be reached, or refuses what a store must be able to do. */
+export class ObjectStoreFailed extends Error {
+  override readonly name = 'ObjectStoreFailed';
+}
