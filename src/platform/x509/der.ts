@@ -87,10 +87,19 @@ export function content(element: DerElement | undefined): Uint8Array {
   return valueHexView;
 }
 
-/** An OBJECT IDENTIFIER as `1.2.3`. @throws {CertificateUnusable} */
+/**
+ * An OBJECT IDENTIFIER as `1.2.3`. Different identifiers have different texts: the parser's own text rounds arcs above
+ * 2^53, and ignores padding (X.690 section 8.19.2). @throws {CertificateUnusable}
+ */
 export function objectIdentifier(element: DerElement | undefined): string {
   if (!(element instanceof ObjectIdentifier)) throw unreadable();
-  return element.getValue();
+  const [first, ...rest] = element.valueBlock.value.map(({ valueHexView: groups }) => {
+    if (groups.length > 1 && groups[0] === 0) throw unreadable();
+    return groups.reduce((arc, group) => arc * 128n + BigInt(group), 0n);
+  });
+  if (first === undefined) throw unreadable();
+  const root = first < 80n ? first / 40n : 2n;
+  return [root, first - root * 40n, ...rest].join('.');
 }
 
 /** The bytes of an OCTET STRING. @throws {CertificateUnusable} */

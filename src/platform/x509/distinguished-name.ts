@@ -1,5 +1,5 @@
 import { BmpString, IA5String, PrintableString, TeletexString, UniversalString, Utf8String } from 'asn1js';
-import { type DerElement, objectIdentifier, sequence, set } from './der.js';
+import { content, type DerElement, objectIdentifier, sequence, set } from './der.js';
 
 /** A name of RFC 5280 section 4.1.2.4: each part is its attributes in one comparable text. */
 export interface DistinguishedName {
@@ -11,7 +11,8 @@ export interface DistinguishedName {
 
 const COMMON_NAME = '2.5.4.3';
 const MAIL_ADDRESS = '1.2.840.113549.1.9.1';
-const TEXTS = [Utf8String, PrintableString, TeletexString, UniversalString, BmpString, IA5String];
+const TEXTS = [Utf8String, PrintableString, TeletexString, BmpString, IA5String];
+const LAST_POINT = 0x10ffff;
 
 interface Attribute {
   readonly type: string;
@@ -21,8 +22,20 @@ interface Attribute {
 }
 
 function textOf(element: DerElement | undefined): string | undefined {
+  if (element instanceof UniversalString) return universalText(element);
   if (!element || !TEXTS.some((kind) => element instanceof kind)) return undefined;
   return (element as unknown as { getValue(): string }).getValue();
+}
+
+/**
+ * Text of four bytes a character; undefined if one is not Unicode. The parser's own text keeps two of the bytes, so that
+ * U+10041 would be an "A".
+ */
+function universalText(element: UniversalString): string | undefined {
+  const bytes = content(element);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const points = Array.from({ length: bytes.length / 4 }, (_, place) => view.getUint32(4 * place));
+  return points.every((point) => point <= LAST_POINT) ? String.fromCodePoint(...points) : undefined;
 }
 
 /** Texts are equal in any encoding, ignoring ASCII case and repeated spaces (as OpenSSL compares). */

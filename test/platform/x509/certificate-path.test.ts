@@ -72,6 +72,7 @@ const organisation = (text: string) => der(0x31, sequence(oid('55040a'), der(0x0
 const common = (text: string) => der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from(text))));
 const past = (seconds: number) => new Date(NOW - seconds * 1000);
 const TRUE = der(0x01, Buffer.of(0xff));
+const NULL = der(0x05);
 
 /** A leaf with these names under an authority that is constrained so. */
 function constrained(permitted: readonly Uint8Array[], excluded: readonly Uint8Array[], ...given: Uint8Array[]) {
@@ -239,6 +240,21 @@ const AGREED: readonly Row[] = [
   [
     'a registered id under a constraint on registered ids',
     constrained([der(0x88, Buffer.of(0x2a))], [], der(0x88, Buffer.of(0x2a))),
+  ],
+  [
+    'an excluded directory name whose character differs beyond 16 bits',
+    ({ root, middle, leaf }) => {
+      const wide = der(0x31, sequence(oid('55040a'), der(0x1c, Buffer.of(0, 1, 0, 0x41))));
+      const top = root();
+      const between = middle(top, { more: [nameConstraints([], [directory(sequence(wide))])] });
+      return [leaf(between, { subjectName: sequence(organisation('A')) }), between, top];
+    },
+  ],
+  [
+    'two extensions whose identifiers differ beyond 53 bits',
+    altered({
+      leaf: { more: ['9080808080808000', '9080808080808001'].map((arc) => sequence(oid(`69${arc}`), der(0x04, NULL))) },
+    }),
   ],
   ['critical policies', altered({ leaf: { more: [extension(32, true, sequence(sequence(oid('2a03'))))] } })],
 ];
