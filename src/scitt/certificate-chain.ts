@@ -2,6 +2,7 @@ import { MAX_CHAIN } from '../core/cose/x5chain.js';
 import { type Certificate, isSameCertificate } from '../platform/x509/certificate.js';
 import { assertPath, hasNameConstraints, isIssuedBy, namesIssuer } from '../platform/x509/certificate-path.js';
 import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
+import { assertDidX509, isDidX509 } from './did-x509.js';
 import { STATEMENT_SIGNER } from './statement-signer.js';
 
 /**
@@ -15,7 +16,8 @@ export class AuthorityUnknown extends CertificateUnusable {}
 
 /**
  * Checks that a chain, the signer's certificate first, leads to one of these authorities, and that its first
- * certificate names this issuer. Returns the authority's index in the list.
+ * certificate names this issuer: as one of its names or, if the issuer is a did:x509, by that method's rules. Returns
+ * the authority's index in the list.
  * @throws {CertificateUnusable}
  */
 export function authorityOfIssuer(
@@ -31,9 +33,10 @@ export function authorityOfIssuer(
   const authority = authorities[place]!;
   const path = isSameCertificate(authority, top) ? chain : [...chain, authority];
   assertPath(path, STATEMENT_SIGNER, atMs);
-  if (!namesOf(signer, path).includes(issuer))
+  if (isDidX509(issuer)) assertDidX509(issuer, path);
+  else if (!namesOf(signer, path).includes(issuer))
     throw new CertificateUnusable(
-      "the issuer (1) is not among the names in the signer's certificate: it has to be one of its URIs, DNS names and mail addresses or, without name constraints, its common name",
+      "the issuer (1) is not among the names in the signer's certificate: it has to be one of its URIs, DNS names and mail addresses or, without name constraints, its common name; or a did:x509 of the chain",
     );
   return place;
 }

@@ -33,9 +33,9 @@ export function registrationPolicy(settings: RegistrationSettings, reserved: rea
     payload: 'must be embedded',
     hash_envelope_headers: { private: [-6800, -6801, -6802, -6804], registered: [258, 259, 260] },
     key_resolution: [
-      'x5chain to a registered certificate authority whose holder is named by iss',
+      'x5chain to a registered certificate authority whose holder is named by iss, also as did:x509',
       'kid of a registered issuer',
-      ...(settings.selfAsserted ? ['cnf of an issuer that is not registered'] : []),
+      ...(settings.selfAsserted ? ['cnf of an issuer that is not registered and no did:x509'] : []),
     ],
     self_asserted: settings.selfAsserted,
     not_judged: ['exp, nbf and iat of the claims', 'which of its two forms an ECDSA signature has'],

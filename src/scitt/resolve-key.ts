@@ -6,6 +6,7 @@ import { VerificationError } from '../core/errors.js';
 import { readCertificate } from '../platform/x509/certificate.js';
 import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
 import { authorityOfIssuer } from './certificate-chain.js';
+import { isDidX509 } from './did-x509.js';
 import type { ExaminedStatement } from './examine-statement.js';
 import {
   algorithmOfCoseKey,
@@ -41,7 +42,7 @@ export type KeyResolution =
  * Finds the key of a statement and verifies the signature with it.
  * - A certificate chain decides, if the statement has one.
  * - Otherwise a registered issuer must use one of its registered keys, so that others cannot self-assert its name.
- * - Otherwise the key in the statement is used.
+ * - Otherwise the key in the statement is used, except for a did:x509, whose form promises certificates.
  * @throws {StatementRefused}
  */
 export async function resolveKey(statement: ExaminedStatement, sources: KeySources): Promise<KeyResolution> {
@@ -69,6 +70,10 @@ interface Found {
 function found(statement: ExaminedStatement, sources: KeySources): Found {
   if (hasChain(statement)) return keyOfChain(statement, sources);
   if (sources.issuerKeys.length > 0) return keyOfIssuer(statement, sources.issuerKeys);
+  if (isDidX509(statement.issuer))
+    throw rejected(
+      'The issuer (1) is a did:x509, which certificates prove: x5chain (33) must have those of the signer.',
+    );
   if (statement.confirmationKey !== undefined) {
     if (sources.selfAsserted) return keyOfConfirmation(statement);
     throw rejected('The issuer is not registered, and this tenancy does not allow self-asserted issuers.');

@@ -19,6 +19,7 @@ import {
   sampleCertificate,
   sequence,
 } from './sample-certificate.js';
+import { didX509 } from './sample-did-x509.js';
 import {
   ALGORITHMS,
   coseKeyOf,
@@ -114,6 +115,13 @@ describe('a key that the statement brings itself', () => {
     );
     expect(await resolved(forged, { issuerKeys: [registered(known, 'testkey')] })).toMatch('does not verify');
     expect(await resolved(forged, { reserved: [ISSUER] })).toMatch('the service itself');
+  });
+
+  it('does not prove a did:x509, which is a name of certificates; an Owner may register a key for it', async () => {
+    const [issuer, did] = [sampleIssuer(), didX509(authority(), 'subject:CN:Ann')];
+    const statement = sampleStatement(issuer, { issuer: did });
+    expect(await resolved(statement)).toMatch('x5chain (33) must have those of the signer');
+    expect(await resolved(statement, { issuerKeys: [registered(issuer, 'testkey')] })).toBe('registered_issuer');
   });
 
   const another = sampleIssuer(ALGORITHMS.ES384);

@@ -31,8 +31,7 @@ export const ExtensionId = {
  * policies are unsupported.
  */
 export interface CertificateExtensions {
-  /** Object identifiers of its extensions, critical or not. */
-  readonly present: ReadonlySet<string>;
+  /** Object identifiers of its critical extensions. */
   readonly critical: ReadonlySet<string>;
   /** Undefined when the extension is absent. */
   readonly basicConstraints: { readonly isAuthority: boolean; readonly pathLength: number | undefined } | undefined;
@@ -42,6 +41,8 @@ export interface CertificateExtensions {
   readonly purposes: ReadonlySet<string> | undefined;
   readonly alternativeNames: readonly GeneralName[] | undefined;
   readonly nameConstraints: NameConstraints | undefined;
+  /** The identity provider that vouched for the holder, as Fulcio writes it: text in UTF-8, without a head of DER. */
+  readonly fulcioIssuer: Uint8Array | undefined;
 }
 
 interface Extension {
@@ -49,6 +50,8 @@ interface Extension {
   readonly value: Uint8Array;
 }
 
+/** Fulcio's first extension. As a critical one it is not understood, because path validation does not use it. */
+const FULCIO_ISSUER = '1.3.6.1.4.1.57264.1.1';
 const UNDERSTOOD: ReadonlySet<string> = new Set(Object.values(ExtensionId));
 
 function readExtension(element: DerElement): [string, Extension] {
@@ -92,12 +95,12 @@ export function readExtensions(list: DerElement | undefined): CertificateExtensi
     return extension && as(readDer(extension.value));
   };
   return {
-    present: new Set(extensions.keys()),
     critical,
     basicConstraints: read(ExtensionId.basicConstraints, readBasicConstraints),
     keyUsage: read(ExtensionId.keyUsage, setBits),
     purposes: read(ExtensionId.purposes, (element) => new Set(sequence(element).map(objectIdentifier))),
     alternativeNames: read(ExtensionId.alternativeNames, readGeneralNames),
     nameConstraints: read(ExtensionId.nameConstraints, readNameConstraints),
+    fulcioIssuer: extensions.get(FULCIO_ISSUER)?.value,
   };
 }

@@ -1,9 +1,19 @@
 import { BmpString, IA5String, PrintableString, TeletexString, UniversalString, Utf8String } from 'asn1js';
 import { content, type DerElement, objectIdentifier, sequence, set } from './der.js';
 
+interface Attribute {
+  /** Its object identifier. */
+  readonly type: string;
+  /** Undefined if it is not text. */
+  readonly text: string | undefined;
+  readonly comparable: string;
+}
+
 /** A name of RFC 5280 section 4.1.2.4: each part is its attributes in one comparable text. */
 export interface DistinguishedName {
   readonly parts: readonly string[];
+  /** All its attributes in order, as written. */
+  readonly attributes: readonly Attribute[];
   /** Its common names and mail addresses, as written. */
   readonly commonNames: readonly string[];
   readonly mailAddresses: readonly string[];
@@ -13,13 +23,6 @@ const COMMON_NAME = '2.5.4.3';
 const MAIL_ADDRESS = '1.2.840.113549.1.9.1';
 const TEXTS = [Utf8String, PrintableString, TeletexString, BmpString, IA5String];
 const LAST_POINT = 0x10ffff;
-
-interface Attribute {
-  readonly type: string;
-  /** Undefined if it is not text. */
-  readonly text: string | undefined;
-  readonly comparable: string;
-}
 
 function textOf(element: DerElement | undefined): string | undefined {
   if (element instanceof UniversalString) return universalText(element);
@@ -55,10 +58,12 @@ function readAttribute(element: DerElement): Attribute {
 /** Reads a Name. @throws {CertificateUnusable} */
 export function readName(element: DerElement | undefined): DistinguishedName {
   const parts = sequence(element).map((part) => set(part).map(readAttribute));
+  const attributes = parts.flat();
   const texts = (wanted: string) =>
-    parts.flat().flatMap(({ type, text }) => (type === wanted && text !== undefined ? [text] : []));
+    attributes.flatMap(({ type, text }) => (type === wanted && text !== undefined ? [text] : []));
   return {
-    parts: parts.map((attributes) => JSON.stringify(attributes.map(({ comparable }) => comparable).sort())),
+    parts: parts.map((part) => JSON.stringify(part.map(({ comparable }) => comparable).sort())),
+    attributes,
     commonNames: texts(COMMON_NAME),
     mailAddresses: texts(MAIL_ADDRESS),
   };
