@@ -180,6 +180,7 @@ describe('the configuration', () => {
       OBJECT_STORE_URL: 's3://evidence/one',
       AWS_REGION: 'eu-central-1',
       AWS_ENDPOINT_URL_S3: 'https://minio.example:9000/',
+      AWS_ENDPOINT_URL: 'https://other.example',
       AWS_ACCESS_KEY_ID: 'id',
       AWS_SECRET_ACCESS_KEY: 'secret',
       AWS_SESSION_TOKEN: 'token',

@@ -66,6 +66,7 @@ export async function makeS3Server(): Promise<S3Server> {
         readS3Url(`${OBJECT_STORE_URL}${path}`)!,
         {
           AWS_REGION: 'us-east-1',
+          AWS_ENDPOINT_URL: undefined,
           AWS_SESSION_TOKEN: undefined,
           ...variables,
         },

@@ -40,6 +40,7 @@ export const s3Variables = {
     .regex(/^[A-Za-z0-9-]+$/, 'must be the name of a region')
     .default('us-east-1'),
   AWS_ENDPOINT_URL_S3: baseUrl.optional(),
+  AWS_ENDPOINT_URL: baseUrl.optional(),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   AWS_SESSION_TOKEN: z.string().optional(),
@@ -63,7 +64,7 @@ export function s3Place(url: S3Url, env: S3Environment, dataDir: string): S3Plac
     ...url,
     uploadsDir: join(dataDir, 'uploads'),
     region: env.AWS_REGION,
-    endpoint: env.AWS_ENDPOINT_URL_S3,
+    endpoint: env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL,
     credentials,
   };
 }
