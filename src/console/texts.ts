@@ -1,4 +1,4 @@
-import type { NotCoveredReason, Outcome } from '../core/verify/verdict.js';
+import type { Outcome } from '../core/verify/verdict.js';
 
 /** The words of checking evidence, which every page has. Words of one page only are in a file of their own. */
 export const TEXTS = {
@@ -113,7 +113,7 @@ export const TEXTS = {
   logs: 'The logs',
   openTitle: 'What no log covers',
   openHelp: 'These parts of the files are not proven by anything. Do not rely on them.',
-  explanationsTitle: 'Files that are not evidence',
+  explanationsTitle: 'What is not evidence',
   missingTitle: 'What was not compared',
   allPieces: (count: number) => `All ${count} pieces`,
   limitsTitle: 'What this result does not mean',
@@ -213,9 +213,4 @@ export const TEXTS = {
     vcon_capture_gap: 'Gap: not recorded in time',
     vcon_capture_dropped: 'Gap: a record was dropped',
   } as Readonly<Record<string, string>>,
-  notCovered: {
-    unproven: 'not proven',
-    by_design: 'covered by no log',
-    explanation: 'not evidence',
-  } satisfies Record<NotCoveredReason, string>,
 } as const;
