@@ -79,7 +79,12 @@ export {
 } from './statement/event-document.js';
 export { type ReadStatement, readStatement } from './statement/signed-statement.js';
 export { statementEntry } from './statement/statement-entry.js';
-export { type ReadTransparentStatement, readTransparentStatement } from './statement/transparent-statement.js';
+export {
+  type AttachedReceipt,
+  type ReadTransparentStatement,
+  readTransparentStatement,
+  receiptsOfStructure,
+} from './statement/transparent-statement.js';
 export { readTemplate, TEMPLATE_VERSION, type VconTemplate } from './statement/vcon-template.js';
 export { decodeVkey, encodeVkey, type NoteKey } from './tlog/signed-note.js';
 export { decodeTlogProof, type TlogProof } from './tlog/tlog-proof.js';

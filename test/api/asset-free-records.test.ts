@@ -111,7 +111,7 @@ describe.each(Object.entries(CONTENTS))('an asset-free event %s', (kind, content
     await verifyTransparentStatement(bytes, await trust());
     const parts = readTransparentStatement(bytes);
     expect(verifyEventRecord(parts.event!, readStatement(parts.entry))).toBe(true);
-    const log = readRfc9162Receipt(parts.rfc9162Receipt!);
+    const log = readRfc9162Receipt(parts.receipts[0]!.bytes);
     const { logs } = (await running.anonymous.get('/verifiabledata/tlog')).json as { logs: Record<string, string>[] };
     expect(logs.map((each) => [each['kind'], JSON.stringify(each).includes(log.subject!)])).toContainEqual([
       'private',

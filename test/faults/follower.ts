@@ -174,13 +174,13 @@ export class Follower {
     const { outcome, claims } = await examineTransparentStatement(bytes, trust);
     // A recorded asset-free event has two claims: its record, and its leaf.
     expect([outcome, [...new Set(claims.map(({ kind }) => kind))]]).toEqual(['verified', ['statement', 'event']]);
-    const { entry, rfc9162Receipt, mmrReceipt } = readTransparentStatement(bytes);
-    const inStatementLog = readRfc9162Receipt(rfc9162Receipt!);
+    const { entry, receipts } = readTransparentStatement(bytes);
+    const inStatementLog = readRfc9162Receipt(receipts[0]!.bytes);
     const { subject, treeSize, leafIndex } = inStatementLog;
     const root = toHex(rfc9162ReceiptRoot(inStatementLog, entry));
     this.#place(`root of ${subject} at ${treeSize}`, root);
     this.#place(`entry ${leafIndex} of ${subject}`, read.replace('/publicassets/', '/assets/'));
-    const inTenancyLog = readMmrReceipt(mmrReceipt!);
+    const inTenancyLog = readMmrReceipt(receipts[1]!.bytes);
     this.#place(`node ${inTenancyLog.index} of ${inTenancyLog.subject}`, read);
     const log = inTenancyLog.subject!;
     if (!this.#logs.has(log)) this.#logs.set(log, new FollowedLog(log, read.includes('/publicassets/'), this.#journal));

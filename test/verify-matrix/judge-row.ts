@@ -24,6 +24,7 @@ export interface OurAnswer {
     readonly members: readonly string[];
     readonly why: string;
   }[];
+  readonly missing: readonly { readonly what: string }[];
   readonly remarks: readonly { readonly what: string }[];
 }
 
@@ -94,6 +95,6 @@ async function ourAnswer(given: GivenFiles, trust: GivenTrust): Promise<OurAnswe
     return JSON.parse(JSON.stringify(verdictDocument(verdict))) as OurAnswer;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { outcome: 'unreadable', claims: [], contradictions: [], not_covered: [], remarks: [] };
+    return { outcome: 'unreadable', claims: [], contradictions: [], not_covered: [], missing: [], remarks: [] };
   }
 }

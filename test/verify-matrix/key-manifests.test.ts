@@ -135,6 +135,22 @@ describe('evidence under a key manifest', () => {
     expect(await told(await under(stolen('seal', SIZE)))).toBe('incomplete document statement later_manifests');
   });
 
+  it('does not count a receipt by a stolen key, or by a key of another role, beside one that counts', async () => {
+    const byNew = await statementLogReceipt(statement, stranger, LOG);
+    const byPeer = await statementLogReceipt(statement, sealer, LOG);
+    const carried = (...receipts: Uint8Array[]) => ({ ...without, 'a.cose': carrying(statement, receipts) });
+    const verified = 'verified document statement later_manifests';
+    const sizes = stolen('statement_receipt', SIZE - 1n);
+    expect(await told(await under(sizes, carried(receipt)))).toBe('incomplete later_manifests');
+    expect(await told(await under(manifest(), carried(byPeer)))).toBe('refused log_key_not_trusted later_manifests');
+    for (const [keys, one, other] of [
+      [sizes, receipt, byNew],
+      [manifest(), byPeer, receipt],
+    ] as const)
+      for (const given of [carried(one, other), carried(other, one)])
+        expect(await told(await under(keys, given))).toBe(verified);
+  });
+
   it('is refused by a key of another role, and in the deployment’s name by a key that is not listed', async () => {
     const swapped = manifest([
       listed('issuer', sealer),

@@ -3,8 +3,9 @@ import { bundledLogPath, manifestPath } from '../../core/bundle/bundle-layout.js
 import { completeBundle } from '../../core/bundle/complete-bundle.js';
 import { type PageTemplate, zipBundle } from '../../core/bundle/zip-bundle.js';
 import { toHex, utf8 } from '../../core/bytes.js';
+import { DataStructure } from '../../core/cose/labels.js';
 import { massifPath, sealPath } from '../../core/massif/blob-paths.js';
-import { readTransparentStatement } from '../../core/statement/transparent-statement.js';
+import { readTransparentStatement, receiptsOfStructure } from '../../core/statement/transparent-statement.js';
 import type { WitnessedSeal } from '../../core/verify/verify-witnessed.js';
 import { nativeSha256 } from '../../platform/native-sha256.js';
 
@@ -65,11 +66,11 @@ export async function evidenceBundle(
 
 function statements({ signedStatement, transparentStatement }: Evidence): BundleFiles {
   if (!signedStatement || !transparentStatement) return {};
-  const { rfc9162Receipt } = readTransparentStatement(transparentStatement);
+  const [receipt] = receiptsOfStructure(readTransparentStatement(transparentStatement), DataStructure.rfc9162Sha256);
   return {
     'signed-statement.cose': signedStatement,
     'transparent-statement.cose': transparentStatement,
-    ...(rfc9162Receipt ? { 'statement-log-receipt.cose': rfc9162Receipt } : {}),
+    ...(receipt ? { 'statement-log-receipt.cose': receipt.bytes } : {}),
   };
 }
 

@@ -1,7 +1,12 @@
 import { equalBytes } from '../bytes.js';
+import { DataStructure } from '../cose/labels.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
-import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
+import {
+  type ReadTransparentStatement,
+  readTransparentStatement,
+  receiptsOfStructure,
+} from '../statement/transparent-statement.js';
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import { isTemplate } from '../statement/vcon-template.js';
 import type { Claim, Proof } from '../verify/claim.js';
@@ -23,7 +28,7 @@ import {
 } from '../verify/verdict.js';
 import { eventAttributes } from '../verify/verify-event.js';
 import { verifyReceipt } from '../verify/verify-receipt.js';
-import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
+import { examineAmongOthers } from '../verify/verify-transparent-statement.js';
 import type { BundleFileKind } from './bundle-layout.js';
 import { examineWitness, type GivenWitnesses } from './bundled-witness.js';
 import { bundleMismatch } from './check-listing.js';
@@ -49,14 +54,24 @@ type Finding = Partial<Findings>;
 
 const EVENT_NAME = 'event.json';
 
-/** Checks that a file which repeats a part of the transparent statement is identical to that part. */
-function sameAs(file: PlacedFile | undefined, part: Uint8Array | undefined): Finding {
+/** Checks that a file which repeats a part of the transparent statement is identical to it, or to one of several. */
+function sameAs(file: PlacedFile | undefined, ...parts: readonly Uint8Array[]): Finding {
   if (!file) return {};
-  if (!part)
+  if (parts.length === 0)
     return notCovered(file.path, 'unproven', 'the transparent statement does not contain such a part: not checked');
-  return equalBytes(file.bytes, part)
+  return parts.some((part) => equalBytes(file.bytes, part))
     ? {}
     : bundleMismatch(file.path, 'it differs from the one in transparent-statement.cose');
+}
+
+/** Of several receipts for a statement, one that verifies is enough: its own file must repeat such a one. */
+async function verifies(
+  { path, bytes }: PlacedFile,
+  { entry }: ReadTransparentStatement,
+  trust: OperationTrust,
+): Promise<Finding> {
+  const check = () => verifyReceipt(bytes, { statement: entry }, { ...trust, log: trust.statementLog });
+  return (await checked(path, check)).failed ?? {};
 }
 
 const REPEATED = ['signed-statement', 'statement-log-receipt'] as const satisfies readonly BundleFileKind[];
@@ -73,16 +88,20 @@ async function examineStatement(files: OperationFiles, trust: OperationTrust): P
     const why = 'transparent-statement.cose is missing: not checked';
     return { findings: loose.map(({ path }) => notCovered(path, 'unproven', why)) };
   }
-  const examined = verdictWithin(file.path, await examineTransparentStatement(file.bytes, trust));
+  const examined = verdictWithin(file.path, await examineAmongOthers(file.bytes, trust));
   const verdict = ofOneOperation(examined, file.path);
   // Bytes that cannot be taken apart are refused by that verdict.
   const { proven: parts } = await checked(file.path, () => readTransparentStatement(file.bytes));
   if (!parts) return { findings: [verdict] };
+  const receiptsOf = (structure: number) => receiptsOfStructure(parts, structure).map(({ bytes }) => bytes);
+  const [ofStatement, ofEvent] = [receiptsOf(DataStructure.rfc9162Sha256), receiptsOf(DataStructure.mmrSha256)];
+  const receipt = files.get('statement-log-receipt');
   const findings = [
     verdict,
     sameAs(files.get('signed-statement'), parts.entry),
-    sameAs(files.get('statement-log-receipt'), parts.rfc9162Receipt),
-    ...(parts.mmrReceipt ? [sameAs(files.get('tenancy-log-receipt'), parts.mmrReceipt)] : []),
+    sameAs(receipt, ...ofStatement),
+    receipt && ofStatement.length > 1 ? await verifies(receipt, parts, trust) : {},
+    ...(ofEvent.length > 0 ? [sameAs(files.get('tenancy-log-receipt'), ...ofEvent)] : []),
   ];
   return { findings, parts };
 }
@@ -93,7 +112,7 @@ async function examineStatement(files: OperationFiles, trust: OperationTrust): P
  */
 function ofStatement(path: string, event: EventDocument, parts: ReadTransparentStatement, proofs: readonly Finding[]) {
   return findingsOf(path, () => {
-    verifyEventMatchesStatement(event, parts.decoded.statement, logIssuerOf(proofs));
+    verifyEventMatchesStatement(event, parts.statement, logIssuerOf(proofs));
     return {};
   });
 }

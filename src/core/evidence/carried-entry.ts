@@ -1,5 +1,6 @@
 import { toHex } from '../bytes.js';
-import { readTransparentStatement } from '../statement/transparent-statement.js';
+import { DataStructure } from '../cose/labels.js';
+import { readTransparentStatement, receiptsOfStructure } from '../statement/transparent-statement.js';
 import type { Claim, Proof } from '../verify/claim.js';
 import { provenEvent } from '../verify/event-facts.js';
 import { checked, createVerdict, type Findings, verdictWithin } from '../verify/verdict.js';
@@ -21,9 +22,9 @@ export async function carriedEntries(files: readonly EvidenceFile[]): Promise<Ca
   for (const { path, bytes } of files) {
     const { proven } = await checked(path, () => readTransparentStatement(bytes));
     if (!proven) continue;
-    const { entry, event, eventJson: json, mmrReceipt } = proven;
+    const { entry, event, eventJson: json } = proven;
     const stated = event && json && { piece: `${path}/event`, event, json, proofs: [], otherLeaves: [], refusals: [] };
-    const loose = mmrReceipt ? undefined : stated;
+    const loose = receiptsOfStructure(proven, DataStructure.mmrSha256).length > 0 ? undefined : stated;
     entries.push({ file: path, piece: `${path}/statement`, entry, proofs: [], stated, loose });
   }
   return entries;
@@ -40,26 +41,26 @@ export function carriedFindings(
   carried: readonly CarriedEntry[],
   found: readonly Partial<Findings>[],
 ): Partial<Findings>[] {
-  return [...unjoined(carried, found).map(carriedClaim), ...carried.map(carriedEvent)];
+  const shown = shownProofs(found);
+  const isShown = ({ piece, proofs }: Pick<GivenEntry, 'piece' | 'proofs'>) =>
+    proofs.every((proof) => shown.get(piece)?.has(proof));
+  return carried.flatMap((each) => [
+    isShown(each) ? {} : { claims: [{ kind: 'entry', piece: each.piece, facts: {}, by: each.proofs } as const] },
+    !each.stated || each.loose || isShown(each.stated) ? {} : carriedEvent(each.file, each.stated),
+  ]);
 }
 
-/** Those whose single receipts no claim about their statement shows. */
-function unjoined(carried: readonly CarriedEntry[], found: readonly Partial<Findings>[]): CarriedEntry[] {
+/** The proofs that claims about a piece show. */
+function shownProofs(found: readonly Partial<Findings>[]): ReadonlyMap<string, ReadonlySet<Proof>> {
   const shown = new Map<string, Set<Proof>>();
   for (const { piece, by } of found.flatMap(({ claims = [] }) => claims)) {
     const proofs = shown.get(piece) ?? new Set();
     for (const proof of by) proofs.add(proof);
     shown.set(piece, proofs);
   }
-  return carried.filter(({ piece, proofs }) => !proofs.every((proof) => shown.get(piece)?.has(proof)));
+  return shown;
 }
 
-function carriedClaim({ piece, proofs }: GivenEntry): Partial<Findings> {
-  return proofs.length === 0 ? {} : { claims: [{ kind: 'entry', piece, facts: {}, by: proofs }] };
-}
-
-/** What single receipts prove of an event that has a receipt of its own beside it. */
-function carriedEvent({ file, stated, loose }: CarriedEntry): Partial<Findings> {
-  if (!stated || loose || stated.proofs.length === 0) return {};
-  return verdictWithin(file, createVerdict(provenEvent(stated.event, stated.proofs)));
+function carriedEvent(file: string, { event, proofs }: GivenEvent): Partial<Findings> {
+  return verdictWithin(file, createVerdict(provenEvent(event, proofs)));
 }

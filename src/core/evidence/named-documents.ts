@@ -64,8 +64,8 @@ async function digestsNamedBy({ path, kind, bytes, folder }: EvidenceFile): Prom
 async function digestsCarried(bytes: Uint8Array): Promise<string[]> {
   const { proven: parts } = await checked('', () => readTransparentStatement(bytes));
   if (!parts) return [];
-  const { decoded, event } = parts;
-  const stated = await readable(() => digestsStated(decoded.statement));
+  const { statement, event } = parts;
+  const stated = await readable(() => digestsStated(statement));
   return event ? [...stated, ...(await readable(() => digestsOfEvent(event)))] : stated;
 }
 

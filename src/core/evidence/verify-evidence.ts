@@ -12,7 +12,7 @@ import {
   type Verdict,
   verdictWithin,
 } from '../verify/verdict.js';
-import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
+import { examineAmongOthers } from '../verify/verify-transparent-statement.js';
 import { besideLogs } from './beside-logs.js';
 import { bundleVerdict, eventsOfBundle, filesOfBundle } from './bundle-evidence.js';
 import { type CarriedEntry, carriedEntries, carriedFindings, provenEntries } from './carried-entry.js';
@@ -202,15 +202,15 @@ async function statementTrust(trust: GivenTrust) {
   return { verifySignature, logKeys: await trust.logKeys(), ...(await trust.issuers()), statementLog, tenancyLog };
 }
 
-/** Its parts without a receipt in it may be proven by the other files. */
+/** Its parts that no receipt in it proves may be proven by the other files. */
 async function transparentVerdict(
   { path, bytes }: EvidenceFile,
   carried: readonly CarriedEntry[],
   trust: GivenTrust,
 ): Promise<Verdict> {
   const own = carried.find(({ file }) => file === path);
-  const elsewhere = own && { statement: own.proofs, event: own.loose?.proofs ?? [] };
-  const verdict = verdictWithin(path, await examineTransparentStatement(bytes, await statementTrust(trust), elsewhere));
+  const elsewhere = own && { statement: own.proofs, event: own.stated?.proofs ?? [] };
+  const verdict = verdictWithin(path, await examineAmongOthers(bytes, await statementTrust(trust), elsewhere));
   // An event that does not agree with the statement is no claim.
   return ofOneOperation(verdict, path);
 }

@@ -14,8 +14,10 @@ import {
   refusalOf,
   revocationsAmong,
   type Sizes,
-  withoutRevoked,
+  withCountingProofs,
 } from './revoked-proofs.js';
+
+const REPLACED = 'another proof takes the place of one whose key does not count';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -180,11 +182,14 @@ function historyOf(manifest: KeyManifest, claims: readonly Claim[]): Partial<Fin
  * order of claims and manifests (docs/formats/key-manifest.md).
  */
 export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdict {
-  const misused = verdict.claims.flatMap((claim) => misuseOf(manifest, claim) ?? []);
-  const trusted = verdict.claims.filter((claim) => !misuseOf(manifest, claim));
-  const revocation = revocationsAmong(trusted);
-  const counting = countingProofs(manifest, trusted, revocation);
-  const claims = trusted.map((claim) => withoutRevoked(manifest, claim, counting, revocation));
+  const revocation = revocationsAmong(verdict.claims.filter((claim) => !misuseOf(manifest, claim)));
+  const isRefused = (claim: Claim) =>
+    (misuseOf(manifest, claim) ?? refusalOf(manifest, claim, revocation)) !== undefined;
+  const counting = countingProofs(verdict.claims, isRefused);
+  const cleaned = verdict.claims.map((claim) => withCountingProofs(claim, counting, isRefused));
+  const replaced = verdict.claims.filter(({ by }, at) => by.some((proof) => !cleaned[at]!.by.includes(proof)));
+  const misused = cleaned.flatMap((claim) => misuseOf(manifest, claim) ?? []);
+  const claims = cleaned.filter((claim) => !misuseOf(manifest, claim));
   const judged = claims.map((claim) => ({
     claim,
     refusal: otherLogOf(manifest, claim) ?? refusalOf(manifest, claim, revocation),
@@ -201,6 +206,7 @@ export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdic
     { ...verdict, claims: kept, remarks: verdict.remarks.filter(({ piece }) => isKept(piece)) },
     misused,
     dropped,
+    replaced.map(({ piece }) => notCovered(piece, 'explanation', REPLACED)),
     unfounded.map(({ piece }) => notCovered(piece, 'unproven', 'the evidence that has its digest is unproven')),
     ...historyOf(manifest, kept),
     missing('later_manifests', `the keys are from ${when}: later revocations are not known`),

@@ -107,18 +107,18 @@ function isSamePlace(one: InclusionProof, other: InclusionProof): boolean {
   return here === undefined || there === undefined || here === there;
 }
 
+/** Whether a claim, or one of its proofs by itself, does not count. */
+type IsRefused = (claim: Claim) => boolean;
+
 /** Returns the inclusion proofs of all claims that count by themselves, by what they prove. */
 export function countingProofs(
-  manifest: KeyManifest,
   claims: readonly Claim[],
-  revocation: (key: ManifestKey) => Revoked,
+  isRefused: IsRefused,
 ): ReadonlyMap<string, readonly InclusionProof[]> {
   const counting = new Map<string, InclusionProof[]>();
   for (const claim of claims)
-    for (const proof of claim.by.filter(isInclusion)) {
-      if (refusalOf(manifest, { ...claim, by: [proof] }, revocation) !== undefined) continue;
-      appendTo(counting, inTree(proof), proof);
-    }
+    for (const proof of claim.by.filter(isInclusion))
+      if (!isRefused({ ...claim, by: [proof] })) appendTo(counting, inTree(proof), proof);
   return counting;
 }
 
@@ -126,13 +126,12 @@ export function countingProofs(
  * The claim without the inclusion proofs that do not count, where others prove the same leaf, in whatever piece they are:
  * more evidence must not prove less. Its signature stays, and is judged with what remains.
  */
-export function withoutRevoked(
-  manifest: KeyManifest,
+export function withCountingProofs(
   claim: Claim,
   counting: ReadonlyMap<string, readonly InclusionProof[]>,
-  revocation: (key: ManifestKey) => Revoked,
+  isRefused: IsRefused,
 ): Claim {
-  if (!ABOUT_A_LEAF.includes(claim.kind) || refusalOf(manifest, claim, revocation) === undefined) return claim;
+  if (!ABOUT_A_LEAF.includes(claim.kind) || !isRefused(claim)) return claim;
   const by = claim.by.flatMap((proof): readonly Proof[] => {
     if (!isInclusion(proof)) return [proof];
     const others = counting.get(inTree(proof))?.filter((other) => isSamePlace(proof, other)) ?? [];

@@ -1,6 +1,6 @@
 import type { CborMap, CborValue } from '../cose/cbor.js';
-import { DataStructure, EVENT_HEADER, Header } from '../cose/labels.js';
-import { decodeSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
+import { EVENT_HEADER, Header } from '../cose/labels.js';
+import { decodeSign1, encodeSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { receiptStructure } from '../receipt/receipt-proof.js';
@@ -18,20 +18,32 @@ interface Transparency {
   readonly event?: EventDocument | undefined;
 }
 
+/** A receipt that a transparent statement carries. Nothing is checked yet, and nothing shows who attached it. */
+export interface AttachedReceipt {
+  /** Its place among the receipts, from 1. */
+  readonly place: number;
+  readonly bytes: Uint8Array;
+  /** Decoded, if it can be: a check of it need not decode it again. */
+  readonly message: Sign1Message;
+  /** The verifiable data structure that it names; absent if it names none, or cannot be read. */
+  readonly structure?: number;
+}
+
 /** The parts of a transparent statement. Nothing is checked yet. */
 export interface ReadTransparentStatement {
+  readonly statement: Sign1;
   /** The signed statement alone, as the statement log committed to it. */
   readonly entry: Uint8Array;
-  readonly rfc9162Receipt?: Uint8Array;
-  readonly mmrReceipt?: Uint8Array;
+  readonly receipts: readonly AttachedReceipt[];
   readonly event?: EventDocument;
   /** The event's JSON as it came, with the members that no log covers. */
   readonly eventJson?: object;
   /** Labels of other unprotected headers: nothing covers them. */
   readonly otherHeaders: readonly string[];
-  /** The same messages decoded: who checks them need not decode them again. */
-  readonly decoded: { readonly statement: Sign1; readonly rfc9162Receipt?: Sign1; readonly mmrReceipt?: Sign1 };
 }
+
+/** Each may cost the check of a signature. A statement is registered with a handful of services. */
+const MOST_RECEIPTS = 16;
 
 /**
  * Returns the signed statement with its receipts under header 394, the statement log's first (RFC 9942 section 4.3),
@@ -48,16 +60,27 @@ export function assembleTransparentStatement(statement: Uint8Array, transparency
 }
 
 /**
- * Returns the receipts in an unprotected header, in their order; none without header 394.
- * @throws {VerificationError} `malformed`
+ * Returns the receipts in an unprotected header, in their order; none without header 394. One that is no byte string is
+ * empty: like every receipt that cannot be read, it must not hide the others.
+ * @throws {VerificationError} `malformed`; `unsupported` above 16 receipts
  */
 export function attachedReceipts(header: CborMap): Uint8Array[] {
   const receipts = header.get(Header.receipts) ?? [];
   if (!Array.isArray(receipts)) throw new VerificationError('malformed', 'header 394 is not a list of receipts');
-  return receipts.map((receipt) => {
-    if (!(receipt instanceof Uint8Array)) throw new VerificationError('malformed', 'a receipt is not a byte string');
-    return receipt;
-  });
+  if (receipts.length > MOST_RECEIPTS)
+    throw new VerificationError('unsupported', `the statement has more than ${MOST_RECEIPTS} receipts`);
+  return receipts.map((receipt) => (receipt instanceof Uint8Array ? receipt : new Uint8Array()));
+}
+
+function readAttached(bytes: Uint8Array, index: number): AttachedReceipt {
+  const place = index + 1;
+  try {
+    const message = decodeSign1(bytes);
+    return { place, bytes, message, structure: receiptStructure(message) };
+  } catch (error) {
+    if (error instanceof VerificationError) return { place, bytes, message: bytes };
+    throw error;
+  }
 }
 
 const KNOWN_HEADERS: readonly CborValue[] = [Header.receipts, EVENT_HEADER];
@@ -68,40 +91,29 @@ export function otherHeaders(unprotectedHeader: ReadonlyMap<CborValue, CborValue
 }
 
 /**
- * Splits a transparent statement into its parts. It may have one receipt for each structure, because with two a verdict
- * would not say which of them verified.
+ * Splits a transparent statement into its parts. A receipt that cannot be read is among them: its check says what is
+ * wrong with it.
  * @throws {VerificationError} `malformed`, `unsupported`
  */
 export function readTransparentStatement(bytes: Uint8Array): ReadTransparentStatement {
-  const { protectedBytes, protectedHeader, unprotectedHeader: header, payload, signature } = decodeSign1(bytes);
-  const receipts = new Map<number, { readonly receipt: Uint8Array; readonly decoded: Sign1 }>();
-  for (const receipt of attachedReceipts(header)) {
-    const decoded = decodeSign1(receipt);
-    const structure = receiptStructure(decoded);
-    if (receipts.has(structure))
-      throw new VerificationError('unsupported', `the statement carries two receipts of structure ${structure}`);
-    receipts.set(structure, { receipt, decoded });
-  }
-  const [rfc9162, mmr] = [receipts.get(DataStructure.rfc9162Sha256), receipts.get(DataStructure.mmrSha256)];
-  const known = (rfc9162 ? 1 : 0) + (mmr ? 1 : 0);
-  if (known !== receipts.size)
-    throw new VerificationError('unsupported', 'the statement carries a receipt of an unknown structure');
+  // Whole: what must not be unprotected in a statement must not be beside its receipts either.
+  const statement = decodeSign1(bytes);
+  const header = statement.unprotectedHeader;
+  const receipts = attachedReceipts(header).map(readAttached);
   const event = header.get(EVENT_HEADER);
   if (event !== undefined && typeof event !== 'string')
     throw new VerificationError('malformed', 'the event of a transparent statement is not text');
-  // Whole: what must not be unprotected in a statement must not be beside its receipts either.
-  const statement = { protectedBytes, protectedHeader, unprotectedHeader: header, payload, signature };
   const eventJson = event === undefined ? undefined : parseUnambiguousJson(event);
   return {
+    statement,
     entry: statementEntry(statement),
-    ...(rfc9162 ? { rfc9162Receipt: rfc9162.receipt } : {}),
-    ...(mmr ? { mmrReceipt: mmr.receipt } : {}),
+    receipts,
     ...(eventJson === undefined ? {} : { event: readEventDocument(eventJson), eventJson: eventJson as object }),
     otherHeaders: otherHeaders(header),
-    decoded: {
-      statement,
-      ...(rfc9162 ? { rfc9162Receipt: rfc9162.decoded } : {}),
-      ...(mmr ? { mmrReceipt: mmr.decoded } : {}),
-    },
   };
+}
+
+/** Returns the receipts of a transparent statement that name a structure (`DataStructure`), in their order. */
+export function receiptsOfStructure({ receipts }: ReadTransparentStatement, structure: number): AttachedReceipt[] {
+  return receipts.filter((receipt) => receipt.structure === structure);
 }

@@ -148,14 +148,14 @@ function recordDigest(event: AssetFreeRecord): Uint8Array {
  * attribute of the template must be equal in both directions, and the issuer must be the event's tenancy.
  * An event that was made from a registered statement carries that statement. The statement may be from any issuer, and
  * the event may omit members, but not contradict it.
- * @param logIssuer who signs for the event's log, if that is known: no tenancy of that service has its statements
- *   registered by another one
+ * @param logIssuers who signs for the event's log, as far as that is known: no tenancy of such a service has its
+ *   statements registered by another one
  * @throws {VerificationError} `event_mismatch`
  */
 export function verifyEventMatchesStatement(
   event: EventDocument,
   statement: Sign1Message,
-  logIssuer?: string,
+  ...logIssuers: readonly (string | undefined)[]
 ): boolean {
   const attributes = eventAttributes(event);
   const read = readStatement(statement);
@@ -168,7 +168,7 @@ export function verifyEventMatchesStatement(
     throw mismatch('the registered statement', REGISTERED_STATEMENT);
   checkEnvelope(attributes, read, isRegistered);
   checkPayloadLabels(attributes, read, isRegistered);
-  if (!isRegistered || isIssuerOfService(read.issuer, logIssuer)) checkIssuer(event, read);
+  if (!isRegistered || logIssuers.some((each) => isIssuerOfService(read.issuer, each))) checkIssuer(event, read);
   if (isRegistered) checkRegisteredMeta(attributes, read);
   else checkMeta(attributes, read);
   return isRecorded;

@@ -107,7 +107,8 @@ export async function withKeptHistory(judged: Verdict, counts: Counts): Promise<
     .map((each) => {
       const other = others.get(each)!;
       const [dropped, genuine] = kept.has(each.piece) ? [other, each.piece] : [each.piece, other];
-      const why = `it differs from ${genuine} in the history of one log, and at least one of the two is signed with a key that does not count, such as a stolen one: a thief made it, or the log has signed two histories. Keep both`;
+      const apart = other === each.piece ? 'two proofs of it differ' : `it differs from ${genuine}`;
+      const why = `${apart} in the history of one log, and one of the two is by a key that does not count: a thief made it, or the log has signed two histories. Keep both`;
       return notCovered(dropped, 'unproven', why);
     });
   const rest = judged.contradictions.filter((each) => !isOfHistory(each));

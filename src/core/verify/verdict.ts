@@ -19,7 +19,8 @@ export interface Contradiction {
 /**
  * Why nothing covers a member or a piece.
  * - `by_design`: no log or signature covers these members, in any evidence.
- * - `explanation`: a text for people, or a copy of keys. It is not evidence.
+ * - `explanation`: a text for people, a copy of keys, or a receipt that does not count beside one that does. It is not
+ *   evidence.
  * - `unproven`: it claims to be evidence, and what would prove it is absent or was not checked.
  */
 export type NotCoveredReason = 'by_design' | 'explanation' | 'unproven';
@@ -184,7 +185,7 @@ export function missing(what: MissingKind, detail: string, pieces?: readonly str
 }
 
 /** The result of one check: what it proved, or the findings that follow from its failure. */
-export type Checked<Value> =
+type Checked<Value> =
   | { readonly proven: Value; readonly failed?: never }
   | { readonly proven?: never; readonly failed: Partial<Findings> };
 

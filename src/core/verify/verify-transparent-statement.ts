@@ -1,14 +1,21 @@
+import { DataStructure } from '../cose/labels.js';
 import { type EventDocument, isAssetEvent } from '../statement/event-document.js';
-import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
+import {
+  type AttachedReceipt,
+  type ReadTransparentStatement,
+  readTransparentStatement,
+  receiptsOfStructure,
+} from '../statement/transparent-statement.js';
 import type { Claim, InclusionProof } from './claim.js';
 import { provenEvent, recordedEvent, uncoveredMembers } from './event-facts.js';
 import { verifyEventMatchesStatement } from './event-of-statement.js';
 import { documentFindings } from './match-document.js';
+import { historyFindings } from './one-history.js';
 import { openPlace } from './proofs.js';
+import { type ShownByReceipts, shownByReceipts } from './shown-by-receipts.js';
 import { signatureProof, statementFacts } from './statement-facts.js';
 import type { ExpectedLog, IssuerTrust, LogTrust } from './trust.js';
 import {
-  type Checked,
   checked,
   createVerdict,
   type Findings,
@@ -30,7 +37,7 @@ export interface TransparentStatementTrust extends LogTrust, IssuerTrust {
   readonly tenancyLog?: ExpectedLog | undefined;
 }
 
-/** Proofs of its parts that other files brought. They count only where it has no receipt of its own for that part. */
+/** Proofs of its parts that other files brought. They count where no receipt of its own for that part does. */
 interface ProvenElsewhere {
   readonly statement: readonly InclusionProof[];
   readonly event: readonly InclusionProof[];
@@ -53,36 +60,39 @@ const UNREGISTERED = [
 const NO_DOCUMENT = missing('document', 'no document was given to compare with the payload hash');
 const NO_EVENT = 'no event was given: nothing says when the statement was registered, and by which application';
 const NO_EVENT_RECEIPT = 'no receipt shows that a log holds the event: none of its members is a fact';
+const UNLOGGED = [
+  missing('tenancy_log_receipt', NO_EVENT_RECEIPT),
+  notCovered(PIECE.event, 'unproven', NO_EVENT_RECEIPT),
+];
 
-/** The statement log's receipt; nothing where the statement carries none. */
-async function registration(
-  { decoded, entry }: ReadTransparentStatement,
+/** The statement logs' receipts. */
+function registration(
+  { entry, receipts }: ReadTransparentStatement,
   trust: TransparentStatementTrust,
-): Promise<Checked<InclusionProof> | undefined> {
-  const { rfc9162Receipt } = decoded;
+  elsewhere: readonly InclusionProof[],
+): Promise<ShownByReceipts> {
   const { logKeys, verifySignature, sha256, statementLog: log } = trust;
-  if (!rfc9162Receipt) return undefined;
-  return checked(PIECE.statementReceipt, async () => {
-    const { proof } = await verifyRfc9162Receipt(rfc9162Receipt, entry, { logKeys, verifySignature, sha256, log });
+  // One of an unknown structure, or that cannot be read, may have been meant as proof of the statement.
+  const own = receipts.filter(({ structure }) => structure !== DataStructure.mmrSha256);
+  return shownByReceipts(PIECE.statementReceipt, own, logKeys, elsewhere, async (receipt) => {
+    const { proof } = await verifyRfc9162Receipt(receipt, entry, { logKeys, verifySignature, sha256, log });
     return proof;
   });
 }
 
-/** The tenancy log's receipt, and that its log is the event's own; otherwise what other files prove of the event. */
-async function commitment(
-  { decoded, event }: ReadTransparentStatement,
+/** The tenancy log's receipts, and that its log is the event's own. */
+function commitment(
+  receipts: readonly AttachedReceipt[],
+  event: EventDocument,
   trust: TransparentStatementTrust,
   elsewhere: readonly InclusionProof[],
-): Promise<Checked<readonly InclusionProof[]> | undefined> {
-  const { mmrReceipt } = decoded;
+): Promise<ShownByReceipts> {
   const { logKeys, verifySignature, sha256, tenancyLog: log } = trust;
-  if (!event) return undefined;
-  if (!mmrReceipt) return elsewhere.length === 0 ? undefined : { proven: elsewhere };
-  return checked(PIECE.eventReceipt, async () => {
+  return shownByReceipts(PIECE.eventReceipt, receipts, logKeys, elsewhere, async (receipt) => {
     const { leaf, mmrIndex } = eventLeaf(event, sha256);
-    const proven = await verifyMmrReceipt(mmrReceipt, leaf, { logKeys, verifySignature, sha256, log, mmrIndex });
+    const proven = await verifyMmrReceipt(receipt, leaf, { logKeys, verifySignature, sha256, log, mmrIndex });
     checkEventLog(proven, event);
-    return [proven.proof];
+    return proven.proof;
   });
 }
 
@@ -95,8 +105,8 @@ interface ExaminedEvent {
   };
   /** Whether the statement states the event's whole record. */
   readonly isRecorded?: boolean;
-  /** What is wrong with it, or unproven, otherwise. */
-  readonly failed?: Partial<Findings>;
+  /** What else is said of it: what is wrong, unproven or does not count. */
+  readonly findings: Partial<Findings>;
 }
 
 async function examineEvent(
@@ -104,37 +114,36 @@ async function examineEvent(
   trust: TransparentStatementTrust,
   elsewhere: readonly InclusionProof[],
 ): Promise<ExaminedEvent> {
-  const { event, eventJson, decoded } = parts;
-  if (!event || !eventJson) {
-    const receipt = decoded.mmrReceipt
-      ? notCovered(PIECE.eventReceipt, 'unproven', 'without its event the receipt proves nothing')
-      : {};
-    return { failed: createVerdict(missing('event', NO_EVENT), receipt) };
+  const { event, eventJson: json, statement } = parts;
+  const receipts = receiptsOfStructure(parts, DataStructure.mmrSha256);
+  if (!event || !json) {
+    const why = 'without its event the receipt proves nothing';
+    const unused = receipts.map(() => notCovered(PIECE.eventReceipt, 'explanation', why));
+    return { findings: createVerdict(missing('event', NO_EVENT), unused) };
   }
-  const logged = await commitment(parts, trust, elsewhere);
+  const { proofs, findings } = await commitment(receipts, event, trust, elsewhere);
+  const logIssuers = proofs.map(({ log }) => log.issuer);
   const matched = await checked(PIECE.event, () => ({
-    isRecorded: verifyEventMatchesStatement(event, decoded.statement, logged?.proven?.[0]?.log.issuer),
+    isRecorded: verifyEventMatchesStatement(event, statement, ...logIssuers),
   }));
-  if (logged?.proven && matched.proven)
-    return { proven: { event, json: eventJson, proofs: logged.proven }, ...matched.proven };
-  const unlogged = [
-    missing('tenancy_log_receipt', NO_EVENT_RECEIPT),
-    notCovered(PIECE.event, 'unproven', NO_EVENT_RECEIPT),
-  ];
-  const findings = [matched.failed ?? {}, ...(logged ? [logged.failed ?? {}] : unlogged)];
-  return { failed: createVerdict(...findings) };
+  if (proofs.length > 0 && matched.proven) return { proven: { event, json, proofs }, findings, ...matched.proven };
+  const isOpen = proofs.length === 0 && receipts.length === 0;
+  return { findings: createVerdict(matched.failed ?? {}, findings, isOpen ? UNLOGGED : []) };
 }
 
 /** The event's findings; a record covers it only if the signature of the statement that states it was checked. */
-function eventFindings({ proven, isRecorded, failed }: ExaminedEvent, statement: Claim | undefined): Partial<Findings> {
-  if (!proven) return failed ?? {};
+function eventFindings(
+  { proven, isRecorded, findings }: ExaminedEvent,
+  statement: Claim | undefined,
+): Partial<Findings> {
+  if (!proven) return findings;
   const { event, json, proofs } = proven;
   const placed = proofs.find((proof) => proof.leaf_index !== undefined) ?? proofs[0]!;
   const claims =
     isRecorded && statement && !isAssetEvent(event)
       ? recordedEvent(event, { record: statement.by, leaf: proofs })
       : provenEvent(event, proofs);
-  return createVerdict(claims, openPlace(PIECE.eventReceipt, placed), uncoveredMembers(event, json));
+  return createVerdict(claims, findings, openPlace(PIECE.eventReceipt, placed), uncoveredMembers(event, json));
 }
 
 /** What a proven event says of its statement's registration; an asset-free event's leaf covers no time of acceptance. */
@@ -170,9 +179,19 @@ export function uncoveredHeaders(labels: readonly string[]): Partial<Findings> {
  * signature or a log covers: the statement's members once its signature is checked, and the event's members once its
  * log is proven to hold it and it agrees with the statement.
  * The checks continue after a refusal. Certificates must be valid when a proven event was accepted; without such an
- * event, at the caller's time.
+ * event, at the caller's time. Of several receipts for one leaf, one that verifies is enough; but two that verify and
+ * show two histories of one log refuse.
  */
 export async function examineTransparentStatement(
+  bytes: Uint8Array,
+  trust: TransparentStatementTrust,
+): Promise<Verdict> {
+  const verdict = await examineAmongOthers(bytes, trust);
+  return createVerdict(verdict, await historyFindings(verdict.claims));
+}
+
+/** The same as part of more evidence. The caller compares the histories of all of it. */
+export async function examineAmongOthers(
   bytes: Uint8Array,
   trust: TransparentStatementTrust,
   elsewhere = NOWHERE,
@@ -189,14 +208,13 @@ async function examineParts(
   const ofEvent = examineEvent(parts, trust, elsewhere.event);
   const ofSignature = checked(PIECE.statement, async () => {
     const known = trust.certificates ? registrationOf((await ofEvent).proven?.event) : undefined;
-    return verifyStatement(parts.decoded.statement, trust, known);
+    return verifyStatement(parts.statement, trust, known);
   });
   // But for a certificate's time no check needs another's answer, and a platform may check signatures beside each other.
-  const [signed, logged, event] = await Promise.all([ofSignature, registration(parts, trust), ofEvent]);
-  const statement = signed.proven
-    ? provenStatement(signed.proven, logged ? (logged.proven ? [logged.proven] : []) : elsewhere.statement)
-    : signed.failed;
-  const proven = createVerdict(statement, logged?.failed ?? {}, eventFindings(event, statement.claims?.[0]));
+  const ofReceipts = registration(parts, trust, elsewhere.statement);
+  const [signed, logged, event] = await Promise.all([ofSignature, ofReceipts, ofEvent]);
+  const statement = signed.proven ? provenStatement(signed.proven, logged.proofs) : signed.failed;
+  const proven = createVerdict(statement, logged.findings, eventFindings(event, statement.claims?.[0]));
   const document = trust.document ? documentFindings(proven.claims, trust.document) : NO_DOCUMENT;
   return createVerdict(proven, document, uncoveredHeaders(parts.otherHeaders));
 }

@@ -107,11 +107,36 @@ const ofSeal = (seal: Uint8Array) => {
   const { sign1, state } = readSeal(seal);
   return [sign1.protectedBytes, state];
 };
-/** A statement that verifies in every part has both receipts. */
-const ofTransparent = (bytes: Uint8Array) => {
-  const { entry, rfc9162Receipt, mmrReceipt } = readTransparentStatement(bytes);
-  return [entry, rfc9162Receipt && ofStatementReceipt(rfc9162Receipt), mmrReceipt && ofReceipt(mmrReceipt)];
+/** What a receipt of either structure proves with; undefined for one that cannot be read. */
+function ofAnyReceipt(receipt: Uint8Array): string | undefined {
+  for (const read of [ofStatementReceipt, ofReceipt])
+    try {
+      return told(read(receipt));
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+    }
+  return undefined;
+}
+/**
+ * The statement with its own genuine receipts. One that verifies in every part has all of them, once or more; others
+ * beside them prove nothing.
+ */
+const ofTransparent = (genuine: readonly Uint8Array[]) => {
+  const receiptsIn = (bytes: Uint8Array) => {
+    const { entry, receipts } = readTransparentStatement(bytes);
+    return { entry: toHex(entry), receipts: receipts.map((each) => ofAnyReceipt(each.bytes)) };
+  };
+  const known = genuine.map(receiptsIn);
+  return (bytes: Uint8Array) => {
+    const { entry, receipts } = receiptsIn(bytes);
+    const own = known.filter((each) => each.entry === entry).flatMap((each) => each.receipts);
+    return [entry, [...new Set(receipts.filter((each) => own.includes(each)))].sort()];
+  };
 };
+export const told = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) =>
+    each instanceof Uint8Array ? toHex(each) : typeof each === 'bigint' ? String(each) : each,
+  );
 const whole = (bytes: Uint8Array) => bytes;
 
 const ofCbor = (good: Uint8Array, donors: readonly Uint8Array[]) => ({
@@ -174,7 +199,7 @@ async function statementKinds(): Promise<Kinds> {
   const donors = [...made, other, receipt, strange, await elsewhere.receipt(2), await log.receipt(3)];
   const transparent = (good: Uint8Array): MutatedKind => ({
     ...ofCbor(good, donors),
-    core: ofTransparent,
+    core: ofTransparent([...made, other]),
     others: [...made, other],
     examine: (bytes) => examined(bytes),
   });

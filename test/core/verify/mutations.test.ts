@@ -3,7 +3,7 @@ import { toHex } from '../../../src/core/bytes.js';
 import { createVerdict, findingsOf, type Verdict } from '../../../src/core/verify/verdict.js';
 import { processorMs } from '../../support/processor-time.js';
 import { drawFrom } from './mutants.js';
-import { type MutatedKind, mutatedKinds } from './mutated-evidence.js';
+import { type MutatedKind, mutatedKinds, told } from './mutated-evidence.js';
 import { shownFacts } from './verdict-facts.js';
 
 /** How many mutants of each kind; a night's run may ask for more, under another seed. */
@@ -18,11 +18,6 @@ const verdictOf = async (kind: MutatedKind, bytes: Uint8Array): Promise<Verdict>
 const leavesMoreOpen = (one: Verdict, other: Verdict): boolean =>
   [...one.missing, ...one.notCovered].some(
     (each) => ![...other.missing, ...other.notCovered].some((known) => JSON.stringify(known) === JSON.stringify(each)),
-  );
-
-const told = (value: unknown): string =>
-  JSON.stringify(value, (_, each: unknown) =>
-    each instanceof Uint8Array ? toHex(each) : typeof each === 'bigint' ? String(each) : each,
   );
 
 interface Genuine {

@@ -25,6 +25,7 @@ from verdict import Findings
 
 WITNESS_FILES = ("witness/seal.sth", "witness/seal.tlog-proof", "witness/event-in-seal.json")
 STATEMENT, EVENT = "transparent-statement.cose", "event.json"
+STATEMENT_RECEIPT = "statement-log-receipt.cose"
 DRAFT, MAP = "tenancy-log-receipt.cose", "tenancy-log-receipt-map.cose"
 MISMATCH = "bundle_mismatch"
 
@@ -201,17 +202,20 @@ def _check_statement(findings, operation, trust):
     findings.add(found)
     if parts is None:
         return None
-    same = [("signed-statement.cose", parts.message.entry()),
-            ("statement-log-receipt.cose", parts.bytes.get(STATEMENT_LOG))]
-    if TENANCY_LOG in parts.bytes:
-        same.append((DRAFT, parts.bytes[TENANCY_LOG]))
-    for name, part in same:
+    of_statement, of_event = parts.receipts_of(STATEMENT_LOG), parts.receipts_of(TENANCY_LOG)
+    same = [("signed-statement.cose", [parts.message.entry()]), (STATEMENT_RECEIPT, of_statement)]
+    if of_event:
+        same.append((DRAFT, of_event))
+    for name, expected in same:
         if name not in operation.files:
             continue
-        if part is None:
+        if not expected:
             findings.uncovered(operation.path(name), "unproven")
-        elif operation.files[name] != part:
+        elif operation.files[name] not in expected:
             findings.refusal(operation.path(name), Refused(MISMATCH, "it is not the one in the transparent statement"))
+    if STATEMENT_RECEIPT in operation.files and len(of_statement) > 1:
+        findings.attempt(operation.path(STATEMENT_RECEIPT), lambda: transparent.prove_entry(
+            parts.message.entry(), Receipt(Sign1(operation.files[STATEMENT_RECEIPT]), STATEMENT_LOG), trust))
     return parts
 
 

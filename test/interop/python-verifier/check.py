@@ -53,16 +53,17 @@ def check_files(files, trust):
     _check_log(findings, of("massif"), of("seal"), [*events, *loose.values()], trust)
     spoken = []  # entries whose signature was checked
     for each in of("transparent_statement"):
-        elsewhere = [given[each.path].proofs if each.path in given else [] for given in (carried, loose)]
+        elsewhere = [given[each.path].proofs if each.path in given else [] for given in (carried, stated)]
         found, parts, signed = transparent.examine(each.data, trust, *elsewhere)
         findings.add(found)
         if signed:
             spoken.append(parts.message.entry())
+    shown = {id(proof) for claim in findings.claims for proof in claim["by"]}
     for path, given in carried.items():
-        if given.proofs and (given.has_own or given.value.entry() not in spoken):
+        if any(id(proof) not in shown for proof in given.proofs):
             findings.claim("entry", path, {}, given.proofs)
     for path, given in stated.items():
-        if given.has_own and given.proofs:
+        if given.has_own and any(id(proof) not in shown for proof in given.proofs):
             findings.claim("event", path, facts.of_event(given.value), given.proofs)
     bundled = []
     for each in bundles:
@@ -110,9 +111,9 @@ def _carried(files):
             parts = transparent.TransparentStatement(each.data)
         except Refused:
             continue
-        entries[each.path] = Given(each.path, parts.message, STATEMENT_LOG in parts.receipts)
+        entries[each.path] = Given(each.path, parts.message)
         if parts.event is not None:
-            events[each.path] = Given(each.path, parts.event, receipt.TENANCY_LOG in parts.receipts)
+            events[each.path] = Given(each.path, parts.event, bool(parts.receipts_of(receipt.TENANCY_LOG)))
     return entries, events
 
 

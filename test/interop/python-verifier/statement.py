@@ -151,10 +151,10 @@ def is_tenancy_of(issuer, log_issuer):
     return service is not None and (issuer or "").startswith(service + ":")
 
 
-def check_agreement(event, statement, log_issuer=None):
+def check_agreement(event, statement, *log_issuers):
     """Whether the statement states the event's record. Refuses two that are not about the same operation.
 
-    `log_issuer` signs for the event's log.
+    `log_issuers` sign for the event's log.
     """
     attributes = event.attributes
     is_recorded = record.check(event, statement)
@@ -173,7 +173,7 @@ def check_agreement(event, statement, log_issuer=None):
         expected = (expected or None) if is_registered or name == "payload_location" else expected
         if not (is_registered and expected is None):
             _differs(type(value) is type(expected) and value == expected, name)
-    if not is_registered or is_tenancy_of(statement.issuer, log_issuer):
+    if not is_registered or any(is_tenancy_of(statement.issuer, each) for each in log_issuers):
         _differs(statement.tenancy is not None and statement.tenancy == event.tenancy, "the tenancy")
     (_check_registered_meta if is_registered else _check_meta)(attributes, statement)
     return is_recorded

@@ -15,9 +15,10 @@ from receipt import STATEMENT_LOG, TENANCY_LOG, Receipt
 from refusal import Refused, require
 from statement import Statement, check_agreement
 from trees import h, mmr_peak, rfc9162_root
-from verdict import Findings
+from verdict import UNDECIDED, Findings
 
 RECEIPTS, EVENT = 394, "event"
+MOST_RECEIPTS = 16
 ASSET_COMMIT, FREE_COMMIT = ("merklelog_entry", "commit"), ("merklelog_commit",)
 COVERED_ASSET = {"identity", "operation", "behaviour", "tenant_identity", "timestamp_declared", "timestamp_accepted",
                  "timestamp_committed", "asset_attributes", "event_attributes", "principal_accepted", "principal_declared"}
@@ -65,6 +66,14 @@ def claim_event(findings, piece, event, by, by_record=()):
         findings.uncovered(piece, "by_design", members)
 
 
+def _structure_of(data):
+    """The structure that a receipt names; None if it names none, or cannot be read."""
+    try:
+        return receipt.structure_of(Sign1(data))
+    except Refused:
+        return None
+
+
 class TransparentStatement:
     """A transparent statement taken apart; nothing is checked."""
 
@@ -72,22 +81,50 @@ class TransparentStatement:
         self.message = Sign1(data)
         attached = self.message.unprotected.get(RECEIPTS)
         attached = [] if attached is None else attached
-        good = isinstance(attached, list) and all(isinstance(each, bytes) for each in attached)
-        require(good, "malformed", "header 394 is not a list of byte strings")
-        self.receipts, self.bytes = {}, {}
-        for each in attached:
-            message = Sign1(each)
-            structure = receipt.structure_of(message)
-            require(structure not in self.receipts, "unsupported", f"two receipts of structure {structure}")
-            self.receipts[structure], self.bytes[structure] = message, each
-        known = set(self.receipts) <= {STATEMENT_LOG, TENANCY_LOG}
-        require(known, "unsupported", "a receipt of an unknown structure")
+        require(isinstance(attached, list), "malformed", "header 394 is not a list")
+        require(len(attached) <= MOST_RECEIPTS, "unsupported", "too many receipts")
+        self.bytes = [each if isinstance(each, bytes) else b"" for each in attached]
+        self.structures = [_structure_of(each) for each in self.bytes]
         self.event = None
         if EVENT in self.message.unprotected:
             text = self.message.unprotected[EVENT]
             require(isinstance(text, str), "malformed", "the event is not text")
             self.event = Event(strict_json.unambiguous(text))
         self.other_headers = [label for label in self.message.unprotected if label not in (RECEIPTS, EVENT)]
+
+    def receipts_of(self, structure):
+        """The receipts of a structure, as they are."""
+        return [data for data, named in zip(self.bytes, self.structures) if named == structure]
+
+    def receipts_of_statement(self):
+        """Those that may be meant as proof of the statement: all but those of tenancy logs."""
+        return [data for data, named in zip(self.bytes, self.structures) if named != TENANCY_LOG]
+
+
+def shown_by(findings, piece, attached, keys, elsewhere, prove):
+    """The proofs of the receipts that verify; else those from elsewhere; else the most telling failure is noted."""
+    proven, failures = [], []
+    for data in attached:
+        try:
+            proven.append(prove(data))
+        except Refused as error:
+            failures.append((_telling(data, error, keys), error))
+    failures.sort(key=lambda failure: failure[0])
+    if not proven and not elsewhere and failures:
+        findings.refusal(piece, failures.pop(0)[1])
+    for _ in failures:
+        findings.uncovered(piece, "explanation")
+    return proven or list(elsewhere)
+
+
+def _telling(data, error, keys):
+    """Sorts first what a trusted log signed, then what only names its key, then what names the key of anybody else."""
+    try:
+        kid = Sign1(data).protected.get(4)
+    except Refused:
+        kid = None
+    named = isinstance(kid, bytes) and any(key.goes_by(kid) for key in keys)
+    return error.code != "log_mismatch", not named, error.code in UNDECIDED, str(error)
 
 
 def verified_statement(message, trust):
@@ -113,20 +150,16 @@ def claim_statement(findings, piece, signed, logged):
 def examine(data, trust, entry_proofs=(), event_proofs=()):
     """Findings about a transparent statement; its parts, and the statement if its signature holds.
 
-    Proofs that other files brought count where it has no receipt of its own.
+    Proofs that other files brought count where no receipt of its own does.
     """
     findings = Findings()
     parts = findings.attempt("statement", lambda: TransparentStatement(data))
     if parts is None:
         return findings, None, None
     signed = findings.attempt("statement", lambda: verified_statement(parts.message, trust))
-    logged = list(entry_proofs)
-    if STATEMENT_LOG in parts.receipts:
-        entry = parts.message.entry()
-        proof = findings.attempt(
-            "statement_log_receipt",
-            lambda: prove_entry(entry, Receipt(parts.receipts[STATEMENT_LOG], STATEMENT_LOG), trust))
-        logged = [proof] if proof else []
+    entry = parts.message.entry()
+    logged = shown_by(findings, "statement_log_receipt", parts.receipts_of_statement(), trust.log_keys, entry_proofs,
+                      lambda given: prove_entry(entry, Receipt(Sign1(given), STATEMENT_LOG), trust))
     if signed:
         claim_statement(findings, "statement", signed, logged)
     by_statement = findings.claims[-1]["by"] if signed else None
@@ -138,23 +171,21 @@ def examine(data, trust, entry_proofs=(), event_proofs=()):
 
 def _examine_event(findings, parts, by_statement, trust, found):
     """`by_statement` proves the statement, and with it the record that it states."""
-    event, message = parts.event, parts.receipts.get(TENANCY_LOG)
+    event, attached = parts.event, parts.receipts_of(TENANCY_LOG)
     if event is None:
         findings.lacks("event")
-        if message is not None:
-            findings.uncovered("tenancy_log_receipt", "unproven")
+        if attached:
+            findings.uncovered("tenancy_log_receipt", "explanation")
         return
-    if message is not None:
-        work = lambda: prove_event(event, Receipt(message, TENANCY_LOG), trust)  # noqa: E731
-        proof = findings.attempt("tenancy_log_receipt", work)
-        found = [proof] if proof else []
-    log_issuer = found[0]["log"].get("issuer") if found else None
-    states_record = findings.attempt("event", lambda: check_agreement(event, Statement(parts.message), log_issuer))
+    found = shown_by(findings, "tenancy_log_receipt", attached, trust.log_keys, found,
+                     lambda given: prove_event(event, Receipt(Sign1(given), TENANCY_LOG), trust))
+    log_issuers = [proof["log"].get("issuer") for proof in found]
+    states_record = findings.attempt("event", lambda: check_agreement(event, Statement(parts.message), *log_issuers))
     if found and states_record is not None:
         claim_event(findings, "event", event, found, by_statement if states_record and by_statement else ())
         placed = next((proof for proof in found if "leaf_index" in proof), found[0])
         proofs.open_place(findings, "tenancy_log_receipt", placed)
-    elif message is None and not found:
+    elif not attached and not found:
         findings.lacks("tenancy_log_receipt")
         findings.uncovered("event", "unproven")
 

@@ -80,13 +80,15 @@ class Judge:
 
     def judge(self):
         claims, self.findings.claims = self.findings.claims, []
-        trusted = [claim for claim in claims if not self._misused(claim)]
-        self.trusted = trusted
-        counting = [proof for claim in trusted for proof in claim["by"]
-                    if proof["type"] == "inclusion" and self._counts([proof])]
-        for claim in trusted:
-            if claim["kind"] in ABOUT_A_LEAF and not self._counts(claim["by"]):
-                claim["by"] = _replaced(claim["by"], counting)
+        self.trusted = [claim for claim in claims if not any(map(self._is_misuse, claim["by"]))]
+        counting = [proof for claim in claims for proof in claim["by"]
+                    if proof["type"] == "inclusion" and not self._is_misuse(proof) and self._counts([proof])]
+        for claim in claims:
+            refused = any(map(self._is_misuse, claim["by"])) or not self._counts(claim["by"])
+            if claim["kind"] in ABOUT_A_LEAF and refused:
+                self._replace(claim, counting)
+            if self._misused(claim):
+                continue
             if self._counts(claim["by"]) and not self._is_otherwise_witnessed(claim):
                 self.findings.claims.append(claim)
             else:
@@ -96,14 +98,24 @@ class Judge:
         self._name_order()
         self.findings.lacks("later_manifests")
 
+    def _is_misuse(self, proof):
+        """Whether a key signed for another role, or a key of others in the deployment's name."""
+        if "key" not in proof:
+            return False
+        listed = self.manifest.listed(proof)
+        return listed.role != _role_of(proof) if listed else self._is_own(proof)
+
+    def _replace(self, claim, counting):
+        """Gives a claim proofs that count for those that do not."""
+        by = _replaced(claim["by"], counting)
+        if any(proof not in by for proof in claim["by"]):
+            self.findings.uncovered(claim["piece"], "explanation")
+        claim["by"] = by
+
     def _misused(self, claim):
-        """Notes a key that signed for another role, or a key of others in the deployment's name."""
-        for proof in claim["by"]:
-            if "key" not in proof:
-                continue
-            listed, role = self.manifest.listed(proof), _role_of(proof)
-            if listed.role == role if listed else not self._is_own(proof):
-                continue
+        """Notes such a key."""
+        for proof in filter(self._is_misuse, claim["by"]):
+            role = _role_of(proof)
             code = "issuer_key_not_trusted" if role == "issuer" else "log_key_not_trusted"
             self.findings.refusal(claim["piece"], Refused(code, "not a key of the deployment for this role"))
             return True
