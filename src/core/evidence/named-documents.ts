@@ -16,7 +16,8 @@ import { takenForDocument } from './evidence-kind.js';
 import { readGivenEvents } from './given-event.js';
 
 /**
- * The same files, in which each whose SHA-256 another one names as its payload or an attachment is a document, whatever
+ * The same files, in which each whose SHA-256 another one names as its payload or an attachment, or which another one carries as its
+ * payload, is a document, whatever
  * its form says: a text document can be a zip, and a signed order is a statement. Whether what names it is proven is
  * checked as for every document.
  */
@@ -70,8 +71,8 @@ async function digestsCarried(bytes: Uint8Array): Promise<string[]> {
 }
 
 function digestsStated(statement: Sign1): string[] {
-  const { payload_hash: digest } = statementFacts(readStatement(statement));
-  return digest === undefined ? [] : [digest];
+  const { payload_hash: named, payload_sha256: carried } = statementFacts(readStatement(statement));
+  return [named ?? carried ?? []].flat();
 }
 
 function digestsOfEvent(event: EventDocument): string[] {

@@ -82,7 +82,7 @@ export interface DigestProof {
   readonly type: 'digest';
   /** The piece whose covered bytes hold the digest, and the member there. */
   readonly of: string;
-  readonly member: 'payload_hash' | 'payload_jcs_sha256' | 'members';
+  readonly member: 'payload_hash' | 'payload_sha256' | 'payload_jcs_sha256' | 'members';
 }
 
 export type Proof = SignatureProof | InclusionProof | SealProof | WitnessProof | DigestProof;
@@ -127,6 +127,8 @@ export interface Facts {
   readonly payload_hash?: string;
   /** Such as `SHA-256`. */
   readonly payload_hash_alg?: string;
+  /** Hex: SHA-256 of the payload that a statement carries itself. */
+  readonly payload_sha256?: string;
   /** Hex: SHA-256 of the canonical form (RFC 8785) of the same document. */
   readonly payload_jcs_sha256?: string;
   /** Hex: SHA-256 of the record of an asset-free event (docs/formats/asset-free-record.md). */

@@ -51,7 +51,10 @@ export interface DocumentMatch {
 }
 
 /** The digests that evidence states of the document that it is about. */
-export type DocumentDigests = Pick<Facts, 'payload_hash' | 'payload_hash_alg' | 'payload_jcs_sha256'>;
+export type DocumentDigests = Pick<
+  Facts,
+  'payload_hash' | 'payload_hash_alg' | 'payload_jcs_sha256' | 'payload_sha256'
+>;
 
 function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]): VerificationError {
   const impossible = tried.flatMap(({ form, reason }) => (reason === undefined ? [] : [`${form} (${reason})`]));
@@ -81,6 +84,11 @@ export function matchDocument(expected: DocumentDigests, document: Uint8Array): 
   return documentMatcher(document).match(expected);
 }
 
+function otherPayload(own: string, carried: string): VerificationError {
+  const why = `the file is not the payload that the statement carries: it hashes to ${own}, the payload to ${carried}`;
+  return new VerificationError('payload_hash_mismatch', why, 'payload');
+}
+
 /** The same for one document and the digests of many pieces of evidence: its forms are hashed once. */
 function documentMatcher(document: Uint8Array) {
   const digestBy = digestsOf(document);
@@ -89,7 +97,13 @@ function documentMatcher(document: Uint8Array) {
     payload_hash: named,
     payload_hash_alg: alg,
     payload_jcs_sha256: jcs,
+    payload_sha256: carried,
   }: DocumentDigests): DocumentMatch => {
+    if (named === undefined && carried !== undefined) {
+      const own = digestBy(HashAlgorithm.sha256);
+      if (own !== carried) throw otherPayload(own, carried);
+      return { form: 'raw', digest: own };
+    }
     if (named === undefined) throw new VerificationError('malformed', 'the evidence carries no digest of a document');
     const rules = hashRules(alg);
     if (!rules) throw new VerificationError('unsupported', `the hash algorithm of the payload, ${alg}, is not known`);
@@ -107,7 +121,8 @@ function documentMatcher(document: Uint8Array) {
   };
   let digests: Set<string | undefined> | undefined;
   /** Whether these can be its digests. */
-  const canMatch = ({ payload_hash: named = '', payload_jcs_sha256: jcs }: DocumentDigests): boolean => {
+  const canMatch = ({ payload_hash, payload_sha256, payload_jcs_sha256: jcs }: DocumentDigests): boolean => {
+    const named = payload_hash ?? payload_sha256 ?? '';
     hashes ??= vconHashes(document);
     digests ??= new Set([...hashes.conserver, hashes.jcs].map(({ hash }) => hash));
     const rules = Object.values(HASHES).find(({ length }) => 2 * length === named.length);
@@ -116,6 +131,8 @@ function documentMatcher(document: Uint8Array) {
   };
   return { match, canMatch };
 }
+
+const digestOf = ({ payload_hash, payload_sha256 }: DocumentDigests) => payload_hash ?? payload_sha256;
 
 /**
  * Returns the claim that a document is the one that proven evidence is about, or a file that this evidence names as
@@ -127,7 +144,7 @@ export function documentFindings(
   document: Uint8Array,
   piece = 'document',
 ): Partial<Findings> {
-  const named = claims.filter(({ kind, facts }) => kind !== 'document' && facts.payload_hash !== undefined);
+  const named = claims.filter(({ kind, facts }) => kind !== 'document' && digestOf(facts) !== undefined);
   const { match, canMatch } = documentMatcher(document);
   const matches: { readonly of: Claim; readonly match: DocumentMatch }[] = [];
   let failed: VerificationError | undefined;
@@ -151,7 +168,7 @@ export function documentFindings(
   }
   const { form, digest } = first.match;
   const { vcon } = first.of.facts;
-  const payload_hash_alg = form === 'jcs' ? 'SHA-256' : hashRules(first.of.facts.payload_hash_alg)!.name;
+  const payload_hash_alg = form === 'jcs' ? 'SHA-256' : (hashRules(first.of.facts.payload_hash_alg)?.name ?? 'SHA-256');
   const same = matches.filter((each) => each.match.form === form && each.match.digest === digest);
   const claim: Claim = {
     kind: 'document',
@@ -160,7 +177,7 @@ export function documentFindings(
     by: same.map(({ of }) => ({
       type: 'digest',
       of: of.piece,
-      member: form === 'jcs' ? 'payload_jcs_sha256' : 'payload_hash',
+      member: form === 'jcs' ? 'payload_jcs_sha256' : of.facts.payload_hash ? 'payload_hash' : 'payload_sha256',
     })),
   };
   const said = isOwn(first) ? uuidInside : uuid;

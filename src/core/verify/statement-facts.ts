@@ -1,5 +1,6 @@
 import { toHex } from '../bytes.js';
 import type { Mutable } from '../mutable.js';
+import { sha256 } from '../sha256.js';
 import { isRecordStatement, statedRecord } from '../statement/event-statement.js';
 import { isIssuerOfService, tenancyOfIssuer } from '../statement/issuer-did.js';
 import type { ReadStatement } from '../statement/signed-statement.js';
@@ -47,6 +48,7 @@ export function statementFacts(statement: ReadStatement & Pinned, logged: readon
   } = metaTexts(statement);
   const [tenancy, vcon, record] = [tenancyOf(statement, logged), vconOf(subject), statedRecord(statement)];
   const isRecord = isRecordStatement(statement);
+  const { payload } = statement.sign1;
   const facts: Mutable<Facts> = {};
   if (issuer !== undefined) facts.issuer = issuer;
   if (tenancy !== undefined) facts.tenancy = tenancy;
@@ -55,6 +57,7 @@ export function statementFacts(statement: ReadStatement & Pinned, logged: readon
   if (vcon !== undefined) facts.vcon = vcon;
   if (payloadHash !== undefined && !isRecord) facts.payload_hash = toHex(payloadHash);
   if (payloadHashAlg !== undefined && !isRecord) facts.payload_hash_alg = hashName(payloadHashAlg);
+  if (payloadHashAlg === undefined && payload && !isRecord) facts.payload_sha256 = toHex(sha256(payload));
   if (record !== undefined) facts.record_hash = toHex(record);
   if (jcs !== undefined) facts.payload_jcs_sha256 = jcs;
   if (preimageContentType !== undefined) facts.payload_content_type = String(preimageContentType);

@@ -1,5 +1,6 @@
 """Facts of covered bytes only (docs/formats/verdict.md)."""
 
+import hashlib
 import re
 from datetime import datetime, timedelta
 
@@ -37,11 +38,13 @@ def of_statement(statement, is_pinned, logged):
     operation, declared, jcs = (meta.pop(name, None) for name in ("vcon_operation", "timestamp_declared", "payload_jcs_sha256"))
     is_record, stated = record.is_record_statement(statement), record.stated(statement)
     has_digest = statement.hash_alg is not None and statement.payload is not None and not is_record
+    carries = statement.hash_alg is None and statement.payload is not None and not is_record
     alg = None if statement.hash_alg is None or is_record else HASH_NAMES.get(statement.hash_alg, str(statement.hash_alg))
     return {
         "issuer": statement.issuer, "tenancy": statement.tenancy if is_own else None, "operation": operation,
         "subject": statement.subject, "vcon": vcon_of(statement.subject),
         "payload_hash": statement.payload.hex() if has_digest else None,
+        "payload_sha256": hashlib.sha256(statement.payload).hexdigest() if carries else None,
         "payload_hash_alg": alg, "record_hash": None if stated is None else stated.hex(),
         "payload_jcs_sha256": jcs,
         "payload_content_type": None if statement.content_type is None else str(statement.content_type),

@@ -53,7 +53,8 @@ def _in_piece(kind, data):
 
 def _stated(message):
     try:
-        return {facts.of_statement(Statement(message), False, [])["payload_hash"]}
+        said = facts.of_statement(Statement(message), False, [])
+        return {said["payload_hash"] or said["payload_sha256"]}
     except Refused:
         return set()
 

@@ -192,6 +192,10 @@ def _examine_event(findings, parts, by_statement, trust, found):
 
 def document_facts(document, about):
     """Facts of a document that proven facts are about. Raises Refused."""
+    if "payload_hash" not in about:
+        own = hashlib.sha256(document).hexdigest()
+        require(own == about["payload_sha256"], "payload_hash_mismatch", "the document is not the payload of the statement")
+        return {"vcon": about.get("vcon"), "form": "raw", "payload_hash": own, "payload_hash_alg": "SHA-256"}
     alg = about.get("payload_hash_alg")
     require(alg == "SHA-256" or alg in LONGER_HASHES, "unsupported", "the digest is of an unknown hash")
     expected, jcs = about["payload_hash"].lower(), about.get("payload_jcs_sha256")
@@ -246,7 +250,8 @@ def _claim_document(findings, piece, document, found):
 
 def check_documents(findings, documents):
     """Claims each document that a claim is about."""
-    about = [claim for claim in findings.claims if claim["kind"] in ("statement", "event") and "payload_hash" in claim["facts"]]
+    about = [claim for claim in findings.claims if claim["kind"] in ("statement", "event")
+             and not claim["facts"].keys().isdisjoint(("payload_hash", "payload_sha256"))]
     is_given = False
     for piece, document in documents:
         found, refusals = [], []
