@@ -18,7 +18,7 @@ export function cborText(bytes: Uint8Array): string {
 
 function read(bytes: Uint8Array, limits: CborLimits): CborValue | undefined {
   try {
-    return decodeCbor(bytes, limits);
+    return decodeCbor(bytes, { ...limits, ofOthers: true });
   } catch (error) {
     if (error instanceof VerificationError) return undefined;
     throw error;

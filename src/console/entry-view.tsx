@@ -1,10 +1,10 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import { toHex } from '../core/bytes.js';
-import { decodeSign1 } from '../core/cose/sign1.js';
 import { VerificationError } from '../core/errors.js';
 import { kindName, kindOf } from '../core/evidence/evidence-kind.js';
 import { readLogClaims } from '../core/receipt/log-claims.js';
 import { sha256 } from '../core/sha256.js';
+import { decodeStatement } from '../core/statement/decode-statement.js';
 import type { Checkpoint } from '../core/tlog/checkpoint.js';
 import { HexView } from './bytes-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
@@ -20,7 +20,7 @@ export const logName = ({ kind }: ListedLog): string => LOG_TEXTS.kinds[kind] ??
 /** What an entry says of itself. Its own signature is not checked here. */
 function names(bytes: Uint8Array): { readonly issuer?: string; readonly subject?: string } {
   try {
-    return readLogClaims(decodeSign1(bytes).protectedHeader);
+    return readLogClaims(decodeStatement(bytes).protectedHeader);
   } catch (error) {
     if (error instanceof VerificationError) return {};
     throw error;

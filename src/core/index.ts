@@ -8,6 +8,7 @@ export {
   decodeCbor,
   encodeCbor,
 } from './cose/cbor.js';
+export { CborFloat } from './cose/cbor-float.js';
 export {
   coseKeyFromJwk,
   decodeCoseKeySet,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { toBase64Url } from '../core/bytes.js';
 import { Header } from '../core/cose/labels.js';
-import { decodeSign1 } from '../core/cose/sign1.js';
+import { decodeStatement } from '../core/statement/decode-statement.js';
 import { attachedReceipts } from '../core/statement/transparent-statement.js';
 import type { LedgerContext } from './ledger-context.js';
 import { type CountedKeys, countedKeys, isRevoked } from './log-keys.js';
@@ -48,7 +48,7 @@ export function keepUnderKeys<Value extends { readonly bytes: Uint8Array }>(
 
 /** Whether a revoked key signed a message, or a receipt that it carries. */
 function isByRevokedKey(keys: CountedKeys, message: Uint8Array): boolean {
-  const { protectedHeader, unprotectedHeader } = decodeSign1(message);
+  const { protectedHeader, unprotectedHeader } = decodeStatement(message);
   const kid = protectedHeader.get(Header.kid);
   if (kid instanceof Uint8Array && isRevoked(keys, toBase64Url(kid))) return true;
   return attachedReceipts(unprotectedHeader).some((receipt) => isByRevokedKey(keys, receipt));

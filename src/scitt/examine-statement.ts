@@ -1,8 +1,9 @@
 import { EVIDENCE_ALGORITHMS, evidenceAlgorithm, type SignatureAlgorithm } from '../core/cose/algorithms.js';
 import type { CborMap, CborValue } from '../core/cose/cbor.js';
 import { Claim, CONFIRMATION_KEY, Header } from '../core/cose/labels.js';
-import { decodeSign1, type Sign1 } from '../core/cose/sign1.js';
+import type { Sign1 } from '../core/cose/sign1.js';
 import { VerificationError } from '../core/errors.js';
+import { decodeStatement } from '../core/statement/decode-statement.js';
 import {
   checkPayloadHash,
   type ReadStatement,
@@ -71,7 +72,7 @@ export function examineStatement(submitted: Uint8Array): ExaminedStatement {
 
 function decoded(submitted: Uint8Array): { read: ReadStatement; entry: Uint8Array } {
   try {
-    const sign1 = decodeSign1(submitted, STATEMENT_LIMITS);
+    const sign1 = decodeStatement(submitted, STATEMENT_LIMITS);
     return { read: readStatement(sign1), entry: statementEntry(sign1) };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;

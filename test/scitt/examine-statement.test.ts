@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type CborValue, encodeCbor } from '../../src/core/cose/cbor.js';
+import { CborFloat } from '../../src/core/cose/cbor-float.js';
 import { examineStatement } from '../../src/scitt/examine-statement.js';
 import { StatementRefused } from '../../src/scitt/statement-refused.js';
+import { foreignHeader, foreignStatement, withLongHeads } from './foreign-encoder.js';
 import { sampleHeader, sampleIssuer, sampleStatement, tagged } from './sample-statement.js';
 
 const issuer = sampleIssuer();
@@ -22,6 +24,13 @@ const envelope = (algorithm: number, payload: Uint8Array, ...more: [number, Cbor
 /** Depth as the CBOR of arrays inside each other. */
 function nested(depth: number): Uint8Array {
   return joined(new Uint8Array(depth).fill(0x81), bytes('00'));
+}
+
+/** The usual header with one more, both as encoded: what a float is, our own encoder does not write. */
+function withHeader(label: string, value: string): Uint8Array {
+  const usual = encodeCbor(sampleHeader(issuer, headers([-6800, undefined])));
+  const protectedBytes = joined(Uint8Array.of(usual[0]! + 1), usual.subarray(1), bytes(label + value));
+  return sampleStatement(issuer, { protectedBytes });
 }
 
 const MALFORMED: [string, Uint8Array][] = [
@@ -45,8 +54,10 @@ const MALFORMED: [string, Uint8Array][] = [
   ['a label twice', tagged([bytes('a201260126'), new Map(), payload, signature])],
   ['other claims at 13 than at 15', sampleStatement(issuer, headers([13, new Map([[1, 'https://another.example']])]))],
   ['a label in both headers', tagged([header, new Map([[4, payload]]), payload, signature])],
-  ['a number or length that could be shorter', tagged([bytes('a1180126'), new Map(), payload, signature])],
-  ['a float', tagged([bytes('a101f90000'), new Map(), payload, signature])],
+  ['a label twice, once longer than needed', tagged([bytes('a20126180126'), new Map(), payload, signature])],
+  ['a float as a label', tagged([bytes('a1f93c0026'), new Map(), payload, signature])],
+  ['a time that is not a number', tagged([bytes('a10fa106f97e00'), new Map(), payload, signature])],
+  ['a hash algorithm that is a float', withHeader('391a8f', 'f9cc00')],
   ['an undefined', tagged([bytes('a101f7'), new Map(), payload, signature])],
   ['text that is not UTF-8', tagged([bytes('a1016180'), new Map(), payload, signature])],
   ['a key that is an array', tagged([bytes('a18026'), new Map(), payload, signature])],
@@ -66,6 +77,11 @@ const MALFORMED: [string, Uint8Array][] = [
 const REFUSED: [string, string, Uint8Array][] = [
   ['Bad Signature Algorithm', 'no algorithm', sampleStatement(issuer, headers([1, undefined]))],
   ['Bad Signature Algorithm', 'an algorithm of text', sampleStatement(issuer, headers([1, 'ES256']))],
+  [
+    'Bad Signature Algorithm',
+    'an algorithm that is a float',
+    sampleStatement(issuer, { protectedBytes: bytes('a101f9c700') }),
+  ],
   ['Bad Signature Algorithm', 'HMAC 256', sampleStatement(issuer, headers([1, 5]))],
   ['Bad Signature Algorithm', 'RS256', sampleStatement(issuer, headers([1, -257]))],
   ['Bad Signature Algorithm', 'ES256K', sampleStatement(issuer, headers([1, -47]))],
@@ -135,6 +151,20 @@ describe('a statement', () => {
   ] as const)('is taken with %s', (_what, parts) => {
     const examined = examineStatement(sampleStatement(issuer, parts));
     expect([examined.issuer, examined.algorithm.name]).toEqual(['https://issuer.example', 'ES256']);
+  });
+
+  it('is taken as other encoders write it: times with a fraction, and longer heads than needed', () => {
+    const statement = foreignStatement(issuer);
+    expect(Buffer.from(statement).includes(Buffer.from('b90002', 'hex'))).toBe(true);
+    const { entry, read, issuer: name } = examineStatement(statement);
+    const { protectedBytes, protectedHeader, signature, payload } = read.sign1;
+    expect([name, protectedBytes]).toEqual(['https://issuer.example', foreignHeader(issuer)]);
+    const claims = protectedHeader.get(15) as Map<number, unknown>;
+    expect(claims.get(6)).toEqual(new CborFloat(1_700_821_100.25));
+    // What is signed stays as it is; what is around it is always written in one way.
+    expect(examineStatement(withLongHeads(protectedBytes, payload!, signature)).entry).toEqual(entry);
+    expect(Buffer.from(entry).includes(Buffer.from(protectedBytes))).toBe(true);
+    expect(examineStatement(entry).hash).toEqual(examineStatement(statement).hash);
   });
 
   it('is refused with any one byte changed, or is the same statement with another signature or payload', () => {

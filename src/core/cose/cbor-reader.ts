@@ -1,12 +1,16 @@
 import { uint64FromBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { utf8Text } from '../utf8-text.js';
+import { CborFloat, halfFloat } from './cbor-float.js';
 
 /** A map with integer and text keys, in the order of its bytes when decoded. */
 export type CborMap = Map<number | bigint | string, CborValue>;
 
-/** Values of our formats. Decoded integers are numbers if they are safe integers, else bigints. */
-export type CborValue = number | bigint | string | boolean | null | Uint8Array | CborValue[] | CborMap;
+/**
+ * Values of our formats, and the floats that others write. Decoded integers are numbers if they are safe integers, else
+ * bigints.
+ */
+export type CborValue = number | bigint | string | boolean | null | Uint8Array | CborFloat | CborValue[] | CborMap;
 
 /** Limits for untrusted input. */
 export interface CborLimits {
@@ -16,8 +20,13 @@ export interface CborLimits {
   readonly maxDepth?: number;
   /** Values and keys in total; 16,384 unless told. */
   readonly maxItems?: number;
-  /** The tag that the outermost value must carry; without it, no tag is taken anywhere. */
+  /** The tag (below 24) that the outermost value must carry; without it, no tag is taken anywhere. */
   readonly tag?: number;
+  /**
+   * For what others signed: takes finite floats of any width as values, and integers and lengths that are longer than
+   * needed, as common encoders write them. Nothing of it lets two keys of a map be one.
+   */
+  readonly ofOthers?: boolean | undefined;
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -46,11 +55,12 @@ class Reader {
     private readonly bytes: Uint8Array,
     private readonly maxDepth: number,
     private readonly maxItems: number,
+    private readonly ofOthers: boolean,
   ) {}
 
   tag(expected: number): void {
-    const { major, argument } = this.head();
-    if (major !== MAJOR.tag || argument !== expected) throw malformed(`tag ${expected} is missing`);
+    if (this.bytes[this.offset] !== (MAJOR.tag << 5) + expected) throw malformed(`tag ${expected} is missing`);
+    this.offset += 1;
   }
 
   value(depth: number): CborValue {
@@ -107,7 +117,15 @@ class Reader {
   private simple(info: number): CborValue {
     if (info === 20 || info === 21) return info === 21;
     if (info === 22) return null;
+    if (info > 24 && this.ofOthers) return this.float(WIDTHS[info - 24]!);
     throw malformed('a float, undefined or another simple value');
+  }
+
+  private float(width: number): CborFloat {
+    const view = new DataView(this.bytes.buffer, this.bytes.byteOffset + this.skip(width), width);
+    const value = width === 2 ? halfFloat(view.getUint16(0)) : width === 4 ? view.getFloat32(0) : view.getFloat64(0);
+    if (!Number.isFinite(value)) throw malformed('a float that is no finite number');
+    return new CborFloat(value);
   }
 
   private text(length: number | bigint): string {
@@ -138,9 +156,9 @@ class Reader {
     if (info < 24) return { major, argument: info, info };
     const step = info - 24;
     if (step >= WIDTHS.length) throw malformed('indefinite or reserved length');
-    if (major === 7) throw malformed('a float, undefined or another simple value');
+    if (major === 7) return { major, argument: 0, info };
     const argument = this.argument(WIDTHS[step]!);
-    if (argument < SMALLEST[step]!) throw malformed('a number or length that could be shorter');
+    if (argument < SMALLEST[step]! && !this.ofOthers) throw malformed('a number or length that could be shorter');
     return { major, argument, info };
   }
 
@@ -155,14 +173,14 @@ class Reader {
 
 /**
  * Decodes exactly one value, strictly (RFC 8949): definite lengths, shortest integers and lengths, no repeated key,
- * valid UTF-8, no floats, and no tag except the one that `limits` names around the whole. Map keys may be in any order,
- * because headers of other signers are kept as bytes. Work and memory are bounded by the input and the limits.
+ * valid UTF-8, no floats, and no tag except the one that `limits` names around the whole. `limits` may allow what others
+ * write. Map keys may be in any order, because headers of other signers are kept as bytes. Work and memory are bounded by the input and the limits.
  * @throws {VerificationError} `malformed`
  */
 export function decodeCbor(bytes: Uint8Array, limits: CborLimits = {}): CborValue {
-  const { maxBytes = MAX_BYTES, maxDepth = MAX_DEPTH, maxItems = MAX_ITEMS, tag } = limits;
+  const { maxBytes = MAX_BYTES, maxDepth = MAX_DEPTH, maxItems = MAX_ITEMS, tag, ofOthers = false } = limits;
   if (bytes.length > maxBytes) throw malformed('too long');
-  const reader = new Reader(bytes, maxDepth, maxItems);
+  const reader = new Reader(bytes, maxDepth, maxItems, ofOthers);
   if (tag !== undefined) reader.tag(tag);
   const value = reader.value(0);
   reader.end();
@@ -174,10 +192,10 @@ export function decodeCbor(bytes: Uint8Array, limits: CborLimits = {}): CborValu
  * empty sequence.
  * @throws {VerificationError} `malformed`
  */
-export function decodeCborSequence(bytes: Uint8Array, limits: Omit<CborLimits, 'tag'> = {}): CborValue[] {
+export function decodeCborSequence(bytes: Uint8Array, limits: Omit<CborLimits, 'tag' | 'ofOthers'> = {}): CborValue[] {
   const { maxBytes = MAX_BYTES, maxDepth = MAX_DEPTH, maxItems = MAX_ITEMS } = limits;
   if (bytes.length > maxBytes) throw malformed('too long');
-  const reader = new Reader(bytes, maxDepth, maxItems);
+  const reader = new Reader(bytes, maxDepth, maxItems, false);
   const values: CborValue[] = [];
   while (!reader.atEnd()) values.push(reader.value(0));
   return values;

@@ -31,9 +31,9 @@ function malformed(reason: string): VerificationError {
   return new VerificationError('malformed', `not a COSE_Sign1: ${reason}`);
 }
 
-function protectedMap(bytes: Uint8Array): CborMap {
+function protectedMap(bytes: Uint8Array, { ofOthers }: CborLimits): CborMap {
   if (bytes.length === 0) return new Map();
-  const header = decodeCbor(bytes);
+  const header = decodeCbor(bytes, { ofOthers });
   if (!(header instanceof Map)) throw malformed('the protected header is not a map');
   return header;
 }
@@ -50,7 +50,7 @@ export function decodeSign1(bytes: Uint8Array, limits: Omit<CborLimits, 'tag'> =
   if (!(unprotectedHeader instanceof Map)) throw malformed('the unprotected header is not a map');
   if (payload !== null && !(payload instanceof Uint8Array)) throw malformed('the payload is not a byte string');
   if (!(signature instanceof Uint8Array)) throw malformed('the signature is not a byte string');
-  const protectedHeader = protectedMap(protectedBytes);
+  const protectedHeader = protectedMap(protectedBytes, limits);
   for (const label of unprotectedHeader.keys())
     if (protectedHeader.has(label)) throw malformed('one label is in both headers');
   return { protectedBytes, protectedHeader, unprotectedHeader, payload, signature };

@@ -1,12 +1,12 @@
 import { cutEvidencePage } from '../bundle/evidence-page.js';
 import { decodeCoseKeySet } from '../cose/cose-key.js';
 import { EVENT_HEADER, Header } from '../cose/labels.js';
-import { decodeSign1 } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import { MANIFEST_TYPE } from '../keys/key-manifest.js';
 import { decodeKeyManifests } from '../keys/verify-key-manifests.js';
 import { decodeMassifStart } from '../massif/massif-start.js';
 import { decodeSealPayload } from '../receipt/seal.js';
+import { decodeStatement } from '../statement/decode-statement.js';
 import { utf8Text } from '../utf8-text.js';
 
 /** What a file was read as, by its content. Its name and extension do not matter. */
@@ -54,7 +54,7 @@ function isText(bytes: Uint8Array): boolean {
 
 function coseKind(bytes: Uint8Array): EvidenceKind {
   try {
-    const { protectedHeader, unprotectedHeader, payload } = decodeSign1(bytes);
+    const { protectedHeader, unprotectedHeader, payload } = decodeStatement(bytes);
     if (protectedHeader.get(Header.contentType) === MANIFEST_TYPE) return 'key_manifest';
     if (protectedHeader.has(Header.verifiableDataStructure)) return 'receipt';
     // No signature covers the peak receipts, so a seal may lack them. With them it is a seal even if its state cannot be read.

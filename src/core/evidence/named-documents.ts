@@ -1,8 +1,9 @@
 import { appendTo } from '../append-to.js';
 import { placeOf } from '../bundle/bundle-layout.js';
 import { toHex } from '../bytes.js';
-import { decodeSign1, type Sign1 } from '../cose/sign1.js';
+import type { Sign1 } from '../cose/sign1.js';
 import { type Sha256, sha256 } from '../sha256.js';
+import { decodeStatement } from '../statement/decode-statement.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
 import { readStatement } from '../statement/signed-statement.js';
 import { readTransparentStatement } from '../statement/transparent-statement.js';
@@ -43,7 +44,7 @@ export async function withNamedDocuments(
 /** The digests of documents that a piece of evidence speaks of, proven or not, in lower-case hex. */
 async function digestsNamedBy({ path, kind, bytes, folder }: EvidenceFile): Promise<string[]> {
   if (kind === 'transparent_statement') return digestsCarried(bytes);
-  if (kind === 'statement') return readable(() => digestsStated(decodeSign1(bytes)));
+  if (kind === 'statement') return readable(() => digestsStated(decodeStatement(bytes)));
   if (kind === 'event' || kind === 'event_list') {
     const { events } = await readGivenEvents([{ path, kind, takenFor: kind, bytes }]);
     return (await Promise.all(events.map(({ event }) => readable(() => digestsOfEvent(event))))).flat();
@@ -55,7 +56,7 @@ async function digestsNamedBy({ path, kind, bytes, folder }: EvidenceFile): Prom
   for (const [name, content] of Object.entries(contents)) {
     const place = placeOf(name)?.kind;
     if (place === 'transparent-statement') named.push(...(await digestsCarried(content)));
-    if (place === 'signed-statement') named.push(...(await readable(() => digestsStated(decodeSign1(content)))));
+    if (place === 'signed-statement') named.push(...(await readable(() => digestsStated(decodeStatement(content)))));
     if (place === 'event')
       named.push(...(await readable(() => digestsOfEvent(readEventDocument(parseUnambiguousBytes(content))))));
   }

@@ -1,6 +1,6 @@
 import { toHex } from '../bytes.js';
-import { decodeSign1 } from '../cose/sign1.js';
 import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
+import { decodeStatement } from '../statement/decode-statement.js';
 import { statementEntry } from '../statement/statement-entry.js';
 import { otherHeaders } from '../statement/transparent-statement.js';
 import type { Claim, InclusionProof } from '../verify/claim.js';
@@ -34,7 +34,7 @@ export async function readGivenStatements(
   const statements: GivenStatement[] = [];
   const unread: Partial<Findings>[] = [];
   for (const { path, bytes } of files) {
-    const { proven: read, failed } = await checked(path, () => decodeSign1(bytes));
+    const { proven: read, failed } = await checked(path, () => decodeStatement(bytes));
     if (!read) unread.push(failed);
     else
       statements.push({

@@ -2,8 +2,9 @@ import { HASHES } from '../cose/algorithms.js';
 import type { CborMap, CborValue } from '../cose/cbor.js';
 import { Claim, HASHED_STATEMENT_TYPE, Header } from '../cose/labels.js';
 import { protectedClaims } from '../cose/protected-claims.js';
-import { decodedSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
+import type { Sign1, Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
+import { decodeStatement } from './decode-statement.js';
 import type { VconTemplate } from './vcon-template.js';
 
 /** The signer of a statement, and the form of its headers. */
@@ -130,7 +131,7 @@ export function checkPayloadHash({ protectedHeader, payload }: Sign1): void {
  * @throws {VerificationError} `malformed`
  */
 export function readStatement(statement: Sign1Message): ReadStatement {
-  const sign1 = decodedSign1(statement);
+  const sign1 = decodeStatement(statement);
   checkEnvelope(sign1);
   const header = sign1.protectedHeader;
   const claims: CborMap = protectedClaims(header) ?? new Map();

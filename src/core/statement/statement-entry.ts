@@ -1,4 +1,5 @@
-import { decodedSign1, encodeSign1, type Sign1Message } from '../cose/sign1.js';
+import { encodeSign1, type Sign1Message } from '../cose/sign1.js';
+import { decodeStatement } from './decode-statement.js';
 
 /**
  * Returns the bytes that a statement log commits to: the tagged COSE_Sign1 with an empty unprotected header, and
@@ -6,6 +7,6 @@ import { decodedSign1, encodeSign1, type Sign1Message } from '../cose/sign1.js';
  * @throws {VerificationError} `malformed`
  */
 export function statementEntry(statement: Sign1Message): Uint8Array {
-  const { protectedBytes, payload, signature } = decodedSign1(statement);
+  const { protectedBytes, payload, signature } = decodeStatement(statement);
   return encodeSign1({ protectedBytes, unprotectedHeader: new Map(), payload, signature });
 }

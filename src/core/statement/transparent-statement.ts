@@ -4,6 +4,7 @@ import { decodeSign1, encodeSign1, type Sign1, type Sign1Message } from '../cose
 import { VerificationError } from '../errors.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { receiptStructure } from '../receipt/receipt-proof.js';
+import { decodeStatement } from './decode-statement.js';
 import { type EventDocument, readEventDocument } from './event-document.js';
 import { statementEntry } from './statement-entry.js';
 import { parseUnambiguousJson } from './unambiguous-json.js';
@@ -56,7 +57,7 @@ export function assembleTransparentStatement(statement: Uint8Array, transparency
   const receipts = [rfc9162Receipt, ...(mmrReceipt ? [mmrReceiptInForm(mmrReceipt, 'draft')] : [])];
   const unprotectedHeader: CborMap = new Map<number | string, CborValue>([[Header.receipts, receipts]]);
   if (event) unprotectedHeader.set(EVENT_HEADER, JSON.stringify(event));
-  return encodeSign1({ ...decodeSign1(statement), unprotectedHeader });
+  return encodeSign1({ ...decodeStatement(statement), unprotectedHeader });
 }
 
 /**
@@ -97,7 +98,7 @@ export function otherHeaders(unprotectedHeader: ReadonlyMap<CborValue, CborValue
  */
 export function readTransparentStatement(bytes: Uint8Array): ReadTransparentStatement {
   // Whole: what must not be unprotected in a statement must not be beside its receipts either.
-  const statement = decodeSign1(bytes);
+  const statement = decodeStatement(bytes);
   const header = statement.unprotectedHeader;
   const receipts = attachedReceipts(header).map(readAttached);
   const event = header.get(EVENT_HEADER);

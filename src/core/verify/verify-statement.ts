@@ -1,9 +1,10 @@
 import { Header } from '../cose/labels.js';
 import { keyAlgorithms, type PublicJwk } from '../cose/public-key.js';
-import { decodeSign1, type Sign1Message } from '../cose/sign1.js';
+import type { Sign1Message } from '../cose/sign1.js';
 import { keyHasKid, verifySign1 } from '../cose/verify-sign1.js';
 import { certificateChain, namesCertificate } from '../cose/x5chain.js';
 import { type VerificationCode, VerificationError } from '../errors.js';
+import { decodeStatement } from '../statement/decode-statement.js';
 import {
   checkPayloadHash,
   type ReadStatement,
@@ -49,7 +50,7 @@ function certified(
   const { protectedHeader, unprotectedHeader } = sign1;
   const brought = protectedHeader.has(Header.x5chain) || unprotectedHeader.has(Header.x5chain);
   const { submitted, atMs = certificates.atMs } = registration ?? {};
-  const source = brought || !submitted ? unprotectedHeader : decodeSign1(submitted).unprotectedHeader;
+  const source = brought || !submitted ? unprotectedHeader : decodeStatement(submitted).unprotectedHeader;
   const chain = certificateChain({ protectedHeader, unprotectedHeader: source });
   const keys = [certificates.keyOfChain(chain, issuer ?? '', atMs)];
   return { keys, certificateValidAtMs: atMs, invalid: UNSIGNED };

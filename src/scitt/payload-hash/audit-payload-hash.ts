@@ -1,7 +1,7 @@
 import { equalBytes } from '../../core/bytes.js';
-import { decodeSign1 } from '../../core/cose/sign1.js';
 import { VerificationError } from '../../core/errors.js';
 import { sha256 } from '../../core/sha256.js';
+import { decodeStatement } from '../../core/statement/decode-statement.js';
 import { statementEntry } from '../../core/statement/statement-entry.js';
 import type { AuditContext } from '../../ledger/audit/audit-context.js';
 import { type PayloadHashEvidence, payloadHashEvidence, unregisteredPayloads } from './payload-hash-audit-store.js';
@@ -28,7 +28,7 @@ export async function auditPayloadHash({ database, fault }: Pick<AuditContext, '
 function faultOf({ submitted, statement_hash: hash, entry, logged }: PayloadHashEvidence): string | undefined {
   if (!logged) return 'it is not in the payload-hash log';
   try {
-    const { payload } = decodeSign1(submitted);
+    const { payload } = decodeStatement(submitted);
     if (!payload || !entry || !equalBytes(sha256(payload), entry)) return 'the log holds a different payload';
     return equalBytes(sha256(statementEntry(submitted)), hash)
       ? undefined

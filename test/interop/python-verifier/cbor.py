@@ -1,14 +1,18 @@
 """Strict CBOR (docs/formats/cose.md): what a verifier reads, and the deterministic form that it writes."""
 
+import math
+import struct
+
 from refusal import Refused
 
 MOST_BYTES, MOST_DEPTH, MOST_ITEMS = 4 * 1024 * 1024, 16, 16_384
+_FLOATS = {25: ">e", 26: ">f", 27: ">d"}
 _SMALLEST = (24, 0x100, 0x10000, 0x100000000)
 
 
 class _Reader:
-    def __init__(self, data):
-        self.data, self.at, self.items = data, 0, 0
+    def __init__(self, data, of_others):
+        self.data, self.at, self.items, self.of_others = data, 0, 0, of_others
 
     def fail(self, reason):
         raise Refused("malformed", f"not strict CBOR: {reason}")
@@ -27,9 +31,9 @@ class _Reader:
         if info > 27:
             self.fail("an indefinite or reserved length")
         if major == 7:
-            self.fail("a float or an unknown simple value")
+            return major, info
         number = int.from_bytes(self.take(1 << (info - 24)), "big")
-        if number < _SMALLEST[info - 24]:
+        if number < _SMALLEST[info - 24] and not self.of_others:
             self.fail("a number or length that could be shorter")
         return major, number
 
@@ -55,9 +59,17 @@ class _Reader:
             return self.map(number, depth)
         if major == 6:
             self.fail("a tag where none is allowed")
+        if number in _FLOATS and self.of_others:
+            return self.float(number)
         if number not in (20, 21, 22):
             self.fail("an unknown simple value")
         return {20: False, 21: True, 22: None}[number]
+
+    def float(self, info):
+        number = struct.unpack(_FLOATS[info], self.take(1 << (info - 24)))[0]
+        if not math.isfinite(number):
+            self.fail("a float that is no finite number")
+        return number
 
     def count(self, number):
         if number > len(self.data) - self.at or number > MOST_ITEMS:
@@ -76,12 +88,15 @@ class _Reader:
         return members
 
 
-def decode(data, tag=None):
-    """One value and nothing after it; with `tag`, exactly that tag around it. Raises Refused("malformed")."""
-    reader = _Reader(bytes(data))
+def decode(data, tag=None, of_others=False):
+    """One value and nothing after it; with `tag`, exactly that tag (below 24) around it. Raises Refused("malformed").
+
+    What others signed may have finite floats as values, and numbers and lengths longer than needed.
+    """
+    reader = _Reader(bytes(data), of_others)
     if len(data) > MOST_BYTES:
         reader.fail("too long")
-    if tag is not None and reader.head() != (6, tag):
+    if tag is not None and reader.take(1)[0] != 6 << 5 | tag:
         reader.fail(f"tag {tag} is missing")
     value = reader.value(0)
     if reader.at != len(data):
@@ -111,5 +126,7 @@ def encode(value):
         return _head(3, len(raw)) + raw
     if isinstance(value, list):
         return _head(4, len(value)) + b"".join(map(encode, value))
+    if isinstance(value, float):
+        raise Refused("malformed", "a float is compared with nothing")
     members = sorted((encode(key), encode(member)) for key, member in value.items())
     return _head(5, len(members)) + b"".join(key + member for key, member in members)

@@ -8,7 +8,7 @@ import proofs
 import receipt
 import strict_json
 import transparent
-from cose import Sign1
+from cose import Sign1, statement_of
 from event import Event
 from massif import Seal
 from receipt import STATEMENT_LOG, Receipt
@@ -46,7 +46,7 @@ def check_files(files, trust):
     findings = Findings()
     carried, stated = _carried(of("transparent_statement"))
     loose = {path: each for path, each in stated.items() if not each.has_own}
-    entries = _read(findings, of("statement"), lambda data: [Sign1(data)])
+    entries = _read(findings, of("statement"), lambda data: [statement_of(data)])
     events = _read(findings, of("event", "event_list"), _events)
     for each in of("receipt"):
         _match(findings, each, [*entries, *carried.values()], [*events, *stated.values()], trust)

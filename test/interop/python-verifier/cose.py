@@ -9,8 +9,8 @@ ALG, CRIT, KID, DRAFT_CLAIMS, CLAIMS = 1, 2, 4, 13, 15
 class Sign1:
     """A message taken apart; nothing is checked."""
 
-    def __init__(self, data):
-        parts = cbor.decode(data, tag=18)
+    def __init__(self, data, of_others=False):
+        parts = cbor.decode(data, 18, of_others)
         shape = isinstance(parts, list) and len(parts) == 4 and isinstance(parts[0], bytes)
         require(shape, "malformed", "not a COSE_Sign1 of four parts")
         self.protected_bytes, self.unprotected, self.payload, self.signature = parts
@@ -20,7 +20,7 @@ class Sign1:
             and isinstance(self.signature, bytes)
         )
         require(good, "malformed", "a part of a COSE_Sign1 has another type")
-        self.protected = cbor.decode(self.protected_bytes) if self.protected_bytes else {}
+        self.protected = cbor.decode(self.protected_bytes, None, of_others) if self.protected_bytes else {}
         require(isinstance(self.protected, dict), "malformed", "the protected header is not a map")
         both = set(self.protected) & set(self.unprotected)
         require(not both, "malformed", "a label is in both headers")
@@ -31,6 +31,11 @@ class Sign1:
 
     def signed_bytes(self, payload):
         return cbor.encode(["Signature1", self.protected_bytes, b"", payload])
+
+
+def statement_of(data):
+    """A statement, which anybody may have signed with any common encoder."""
+    return Sign1(data, of_others=True)
 
 
 def claims_of(protected):

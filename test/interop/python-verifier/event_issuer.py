@@ -1,6 +1,6 @@
 """Whether the pinned issuer recorded a proven event (docs/formats/verdict.md, rule 6)."""
 
-from cose import Sign1
+from cose import statement_of
 from refusal import Refused
 from statement import TENANCY_ISSUER, Statement, check_agreement, is_tenancy_of, registered_entry
 
@@ -29,7 +29,7 @@ def _made_from(event, log_issuer):
     carried = event.attributes.get("signed_statement")
     entry = registered_entry(carried) if isinstance(carried, str) else None
     try:
-        made = entry and Statement(Sign1(entry))
+        made = entry and Statement(statement_of(entry))
         if made:
             check_agreement(event, made, log_issuer)
         return made

@@ -10,7 +10,7 @@ import manifest
 import massif
 import receipt
 from bundle_files import is_page
-from cose import Sign1
+from cose import statement_of
 from refusal import Refused
 
 RECEIPTS, CBOR_ARRAY = 394, 4
@@ -68,7 +68,7 @@ def _is_key_set(data):
 
 def _cose_kind(data):
     try:
-        message = Sign1(data)
+        message = statement_of(data)
     except Refused:
         return "transparent_statement"
     if message.protected.get(manifest.CONTENT_TYPE) == manifest.TYPE:

@@ -5,7 +5,7 @@ import hashlib
 import facts
 import strict_json
 from bundle_files import files_of, place_of
-from cose import Sign1
+from cose import statement_of
 from event import Event
 from refusal import Refused
 from statement import Statement
@@ -43,7 +43,7 @@ def _in_piece(kind, data):
             parts = TransparentStatement(data)
             return _stated(parts.message) | (_of_event(parts.event) if parts.event else set())
         if kind == "statement":
-            return _stated(Sign1(data))
+            return _stated(statement_of(data))
         value = strict_json.unambiguous(data)
         events = [Event(each) for each in (value["events"] if kind == "event_list" else [value])]
         return set().union(*map(_of_event, events))

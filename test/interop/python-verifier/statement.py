@@ -8,7 +8,7 @@ import urllib.parse
 import cbor
 import cose
 import record
-from cose import Sign1, is_integer
+from cose import is_integer, statement_of
 from event import UUID
 from refusal import Refused, require
 
@@ -60,7 +60,7 @@ class Statement:
         first = self.message.protected.get(final, absent)
         second = self.message.protected.get(draft, absent)
         if first is not absent and second is not absent:
-            same = type(first) is type(second) and first == second and not isinstance(first, (bytes, list, dict))
+            same = type(first) is type(second) and first == second and not isinstance(first, (float, bytes, list, dict))
             _malformed(same, f"headers {final} and {draft} contradict each other")
         for value in (first, second):
             if value is not absent and value is not None:
@@ -126,7 +126,7 @@ def registered_entry(text):
     """The entry of a statement that an event carries in base64; None for anything else."""
     try:
         plain = text.replace("-", "+").replace("_", "/").rstrip("=")
-        return Sign1(base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)).entry()
+        return statement_of(base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)).entry()
     except (Refused, binascii.Error, ValueError):
         return None
 

@@ -9,7 +9,7 @@ import receipt
 import strict_json
 import vcon_forms
 import vcon_uuid
-from cose import Sign1
+from cose import Sign1, statement_of
 from event import Event
 from receipt import STATEMENT_LOG, TENANCY_LOG, Receipt
 from refusal import Refused, require
@@ -78,7 +78,7 @@ class TransparentStatement:
     """A transparent statement taken apart; nothing is checked."""
 
     def __init__(self, data):
-        self.message = Sign1(data)
+        self.message = statement_of(data)
         attached = self.message.unprotected.get(RECEIPTS)
         attached = [] if attached is None else attached
         require(isinstance(attached, list), "malformed", "header 394 is not a list")
