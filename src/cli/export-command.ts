@@ -1,16 +1,10 @@
+import { join, parse } from 'node:path';
 import type { Command } from 'commander';
-import { type BundledOperation, type BundleFiles, INDEX_PATH } from '../core/bundle/bundle-index.js';
-import { copyPath, PAGE_PATH, placeOf, TEXT_PATH } from '../core/bundle/bundle-layout.js';
-import { completeBundle } from '../core/bundle/complete-bundle.js';
-import { zipBundle } from '../core/bundle/zip-bundle.js';
-import { equalBytes } from '../core/bytes.js';
-import { checkBundleLimits, MOST_FILES, openBundle } from '../core/evidence/open-bundle.js';
 import { UsageError } from '../core/evidence/usage-error.js';
-import { nativeSha256 } from '../platform/native-sha256.js';
-import { bundlePageReader } from '../service/built-pages.js';
 import { ConfigError, parseConfig } from '../service/config/config.js';
 import { type ArchivistReader, openReader } from './archivist-reader.js';
 import { counted } from './counted.js';
+import { exportParts, type FoundEvent } from './export-parts.js';
 import { examples } from './help-examples.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { writeOutput } from './write-output.js';
@@ -18,23 +12,17 @@ import { writeOutput } from './write-output.js';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EXAMPLE_UUID = '018e8e36-5a2a-8e2b-9d46-1f0f2c1d3a4b';
 const SEARCHED = 50;
-/** Of an event: itself, and its receipt in both forms. */
-const LEAST_FILES = 3;
-
-interface FoundEvent {
-  readonly identity: string;
-  readonly operation: string;
-}
 
 /**
  * `export`: fetches every piece of evidence about one vCon from a running service and writes it to one file, which `verify`
- * and other tools read. Exit code 0: the file is written; 2: it could not be written.
+ * and other tools read. If that is more than one bundle can hold, it writes several, which are numbered. Exit code 0: the
+ * files are written; 2: not all of them could be written.
  */
 export function addExportCommand(program: Command, terminal: Terminal): void {
   program
     .command('export')
     .description(
-      'write all evidence about a vCon into one zip file; needs a running service and credentials that may read',
+      'write all evidence about a vCon into a zip file, or into several (-1, -2, …) if one would be too large for verifiers; needs a running service and credentials that may read',
     )
     .argument('<vcon>', 'UUID of the vCon')
     .option('--out <file>', 'where to write it; default <uuid>.evidence.zip')
@@ -53,15 +41,37 @@ export function addExportCommand(program: Command, terminal: Terminal): void {
         const events = [...(await assetEvents(reader, uuid)), ...(await assetFreeEvents(reader, uuid))].sort(byTime);
         if (events.length === 0)
           throw new UsageError(`there is no event about vcon://${uuid} that these credentials may read`);
-        const out = options.out ?? `${uuid}.evidence.zip`;
-        await writeOutput('--out', out, await bundle(reader, events, (done) => terminal.progress?.(done)));
-        terminal.print(`${counted(events.length, 'event')} about vcon://${uuid} written to ${out}`);
+        const progress = (read: number) => terminal.progress?.(`${read} of ${counted(events.length, 'event')} read`);
+        const written = await writeParts(options.out ?? `${uuid}.evidence.zip`, reader, events, progress);
+        terminal.print(`${counted(events.length, 'event')} about vcon://${uuid} written to ${written.join(', ')}`);
       } catch (error) {
         if (!(error instanceof UsageError) && !(error instanceof ConfigError)) throw error;
         terminal.complain(`error: ${error.message}`);
         terminal.exitCode = EXIT_USAGE;
       }
     });
+}
+
+/** Writes each part when it is read, and returns the names of the files. */
+async function writeParts(
+  out: string,
+  reader: ArchivistReader,
+  events: readonly FoundEvent[],
+  progress: (read: number) => void,
+): Promise<string[]> {
+  const written: string[] = [];
+  for await (const part of exportParts(reader, events, progress)) {
+    const path = part.events === events.length ? out : numbered(out, written.length + 1);
+    await writeOutput('--out', path, part.zip);
+    written.push(path);
+  }
+  return written;
+}
+
+/** `evidence.zip` becomes `evidence-1.zip`: a person who has only this file sees that it is a part. */
+function numbered(path: string, number: number): string {
+  const { dir, name, ext } = parse(path);
+  return join(dir, `${name}-${number}${ext}`);
 }
 
 interface ListedEvent {
@@ -123,63 +133,5 @@ async function onTrail(reader: ArchivistReader, trail: string): Promise<ListedEv
     const events = (answer['events'] ?? []) as ListedEvent[];
     found.push(...events);
     if (events.length < SEARCHED) return found;
-  }
-}
-
-/**
- * Reads each event's own pieces, and then each massif of their logs once: it is a hundred times as large as the pieces,
- * and thousands of events share it.
- */
-async function bundle(
-  reader: ArchivistReader,
-  events: readonly FoundEvent[],
-  progress: (done: string) => void,
-): Promise<Uint8Array> {
-  if (events.length * LEAST_FILES > MOST_FILES)
-    throw new UsageError(
-      `${counted(events.length, 'event')} are too many for one file, of which verify reads ${MOST_FILES} parts at most: fetch the evidence of each event (…/events/<uuid>/evidence)`,
-    );
-  const all: Record<string, Uint8Array> = {};
-  const operations: BundledOperation[] = [];
-  /** An event of each massif, by the path of the massif's seal. */
-  const inMassif = new Map<string, string>();
-  for (const [place, { identity, operation }] of events.entries()) {
-    const folder = `${String(place + 1).padStart(4, '0')}-${operation.replace(/[^\w-]+/g, '_').slice(0, 64)}`;
-    const files = await evidence(reader, identity, 'page,massif');
-    for (const [name, bytes] of Object.entries(files)) {
-      addFile(all, folder, name, bytes);
-      if (placeOf(name)?.kind === 'seal') inMassif.set(name, identity);
-    }
-    operations.push({ number: place + 1, folder, identity: identity.replace(/^v\d\//, '') });
-    progress(`${place + 1} of ${counted(events.length, 'event')} read`);
-  }
-  for (const identity of inMassif.values()) {
-    const files = Object.entries(await evidence(reader, identity, 'page'));
-    for (const [name, bytes] of files) if (/^(?:log|keys)\//.test(name)) addFile(all, '', name, bytes);
-  }
-  const page = await bundlePageReader()();
-  const complete = completeBundle(all, operations, page !== undefined, nativeSha256);
-  checkBundleLimits(complete);
-  return zipBundle(complete, page, 6);
-}
-
-async function evidence(reader: ArchivistReader, identity: string, without: string): Promise<BundleFiles> {
-  return openBundle(await reader.bytes(`/archivist/${identity}/evidence?without=${without}`));
-}
-
-/** The text, the index and the page of each event's bundle are replaced by those of the whole bundle. */
-function addFile(files: Record<string, Uint8Array>, folder: string, name: string, bytes: Uint8Array): void {
-  if (name === TEXT_PATH || name === INDEX_PATH || name === PAGE_PATH) return;
-  const isKeys = name.startsWith('keys/');
-  // The newest copy of a log file wins: a log only grows.
-  files[isKeys ? keysPath(files, name, bytes) : name.startsWith('log/') ? name : `${folder}/${name}`] = bytes;
-}
-
-/** A rotation between two answers changes the keys, and each issuer has its own: every different copy is kept. */
-function keysPath(files: Readonly<Record<string, Uint8Array>>, name: string, bytes: Uint8Array): string {
-  for (let number = 1; ; number += 1) {
-    const path = copyPath(name, number);
-    const copy = files[path];
-    if (!copy || equalBytes(copy, bytes)) return path;
   }
 }
