@@ -22,7 +22,7 @@ interface WitnessParts {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'witnessed'>;
+  readonly metrics: Pick<Metrics, 'witnessed' | 'witnessFailed'>;
   readonly outside: OutsideCalls;
   readonly keyring: Keyring;
   readonly deployment: Deployment;
@@ -75,6 +75,7 @@ export function openWitnessing(base: WitnessParts, settings: WitnessConfig): Fea
     return startWitnessJob({
       ...base,
       ...settings,
+      witnessFailed: base.metrics.witnessFailed,
       nudge: (tenantId, logId) => base.nudge({ tenantId, logId }),
       witnessed: (complete) => {
         if (complete) witnessed();

@@ -7,6 +7,8 @@ export interface OutsideMetrics {
   outsideFailed(service: OutsideService): void;
   /** Since when calls to it fail, in Unix milliseconds; undefined: it answers. */
   outsideChanged(service: OutsideService, failingSinceMs: number | undefined): void;
+  /** A witness did not give its cosignature, or not in time. */
+  witnessFailed(witness: string): void;
   /** Number of identity providers of tenancies whose last call failed. */
   identityProvidersFailing(providers: number): void;
   /** Number of webhook deliveries that were given up. */
@@ -20,6 +22,12 @@ export function createOutsideMetrics(registry: Registry): OutsideMetrics {
     name: 'archivist_outside_failures_total',
     help: 'Failed calls to an outside service: database, queue, object_store, key_module, witness, identity_provider, scanner, mail',
     labelNames: ['service'],
+    registers,
+  });
+  const witnessFailures = new Counter({
+    name: 'archivist_witness_failures_total',
+    help: 'Requests to a witness that did not bring its cosignature, or not in time, by its name',
+    labelNames: ['witness'],
     registers,
   });
   const providersFailing = new Gauge({
@@ -41,6 +49,7 @@ export function createOutsideMetrics(registry: Registry): OutsideMetrics {
   return {
     outsideFailed: (service) => outsideFailures.inc({ service }),
     outsideChanged: (service, sinceMs) => outsideFailing.set({ service }, (sinceMs ?? 0) / 1000),
+    witnessFailed: (witness) => witnessFailures.inc({ witness }),
     identityProvidersFailing: (providers) => providersFailing.set(providers),
     webhooksSetAside: (deliveries) => setAside.set(deliveries),
   };

@@ -149,6 +149,24 @@ describe('witnesses', () => {
     expect((await cosigned(log)).by).toBe(2);
   }, 90_000);
 
+  it('that hang do not delay a quorum, are counted, and cosign later', async () => {
+    const slow = witnesses[2]!;
+    const log = await start(2);
+    let answer = (): void => undefined;
+    slow.slowness = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const from = Date.now();
+    for (let events = 0; events < 3; events += 1) await reaches(await event(), 'UNEQUIVOCAL');
+    // If a round waited for all witnesses, each event would take five seconds: the time limit of a request.
+    expect(Date.now() - from).toBeLessThan(15_000);
+    expect((await cosigned(log)).by).toBe(2);
+    const metrics = new TextDecoder().decode((await running!.anonymous.get('/metrics')).bytes);
+    expect(metrics).toMatch(/^archivist_witness_failures_total\{witness="w3.example"\} [1-9]/m);
+    answer();
+    await vi.waitFor(async () => expect((await cosigned(log)).by).toBe(3), PATIENCE);
+  }, 90_000);
+
   it('that are stale are proven the way from what they know', async () => {
     await start(3);
     await reaches(await event(), 'UNEQUIVOCAL');

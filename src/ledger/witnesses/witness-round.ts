@@ -10,6 +10,7 @@ import type { Database, Tx } from '../../platform/postgres/database.js';
 import { checkpointNote, ownNoteKeys, publishedState } from '../checkpoint-note.js';
 import type { LogRef } from '../log.js';
 import { readNodes } from '../node-page-store.js';
+import { quorumGrace } from './quorum-grace.js';
 import { registerSeals } from './register-seals.js';
 import { keepCosigned, ownCheckpoints } from './shown-checkpoint.js';
 import { askWitness, type CheckpointSubmission, type Witness, WitnessRefused } from './witness.js';
@@ -29,7 +30,15 @@ export interface WitnessDeps {
   /** Also cosigned: its entries are the key manifests. */
   readonly keysLog: LogRef;
   nudge(tenantId: string, logId: string): void;
+  /** Told the name of each witness that did not cosign, or not in time. */
+  witnessFailed(witness: string): void;
 }
+
+/**
+ * How long a round waits for the other witnesses once they cannot change its result. A witness that hangs would otherwise
+ * hold up every round.
+ */
+const GRACE_MS = 500;
 
 /** The result of a round. */
 interface WitnessRound {
@@ -89,17 +98,23 @@ function missingIn(note: string, witnesses: readonly Witness[]): Witness[] {
   return witnesses.filter(({ key }) => signaturesBy(read, key).length === 0);
 }
 
-async function askAll(deps: WitnessDeps, log: LogRef, { submission, witnesses }: Due): Promise<Asked[]> {
+/**
+ * Asks the witnesses side by side. If no quorum has cosigned this checkpoint before, the wait ends soon after one has, or
+ * none can. A later cosignature is dropped: the witness is asked again, and then names the size that it knows.
+ */
+async function askAll(deps: WitnessDeps, log: LogRef, { submission, witnesses, kept }: Due): Promise<Asked[]> {
   const { database, verifySignature, clock, logger } = deps;
   const sizes = await database.inTransaction('system', (tx) => witnessSizes(tx, log));
+  const grace = quorumGrace(witnesses.length, kept === undefined ? deps.quorum : Number.POSITIVE_INFINITY, GRACE_MS);
   return Promise.all(
     witnesses.map(async (witness): Promise<Asked> => {
       const { name } = witness.key;
       const call = { witness, oldSize: sizes.get(name) ?? 0n, verifySignature, now: () => clock.now() };
       try {
-        return { witness: name, line: await askWitness(call, submission) };
+        return { witness: name, line: await grace.answerOf(askWitness(call, submission)) };
       } catch (error) {
         if (!(error instanceof WitnessRefused)) throw error;
+        deps.witnessFailed(name);
         logger.warn(
           { witness: name, logId: log.logId, reason: error.message },
           'a witness did not cosign; the next round asks it again',
@@ -107,7 +122,7 @@ async function askAll(deps: WitnessDeps, log: LogRef, { submission, witnesses }:
         return { witness: name };
       }
     }),
-  );
+  ).finally(() => grace.close());
 }
 
 /**
