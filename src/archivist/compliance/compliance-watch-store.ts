@@ -74,20 +74,17 @@ export async function deleteWatch(tx: Tx, tenantId: string): Promise<void> {
   await deleteRows(tx, WATCH, ['tenantId'], { tenantId });
 }
 
-/** A policy some of whose first verdicts are missing, and the asset that was last looked at. */
-export async function unfinishedScan(
-  tx: Tx,
-  tenantId: string,
-): Promise<{ readonly policyId: string; readonly afterAsset: string } | undefined> {
-  const [row] = await tx.query<{ policyId: string; afterAsset: string }>(
+/** Policies some of whose first verdicts are missing, with the asset that was last looked at. */
+export async function unfinishedScans(tx: Tx, tenantId: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await tx.query<{ policyId: string; afterAsset: string }>(
     `SELECT p.policy_id AS "policyId",
             coalesce(s.after_asset, '00000000-0000-0000-0000-000000000000') AS "afterAsset"
        FROM archivist.compliance_policy p
        LEFT JOIN archivist.compliance_scan s ON s.tenant_id = p.tenant_id AND s.policy_id = p.policy_id
-      WHERE p.tenant_id = $1 AND s.done IS NOT TRUE ORDER BY p.policy_id LIMIT 1`,
+      WHERE p.tenant_id = $1 AND s.done IS NOT TRUE ORDER BY p.policy_id`,
     [tenantId],
   );
-  return row;
+  return new Map(rows.map(({ policyId, afterAsset }) => [policyId, afterAsset]));
 }
 
 export async function storeScan(tx: Tx, tenantId: string, scan: Omit<Scan, 'tenantId'>): Promise<void> {
@@ -113,11 +110,18 @@ export async function assetIdsAfter(tx: Tx, tenantId: string, after: string, lim
   return rows.map(({ asset_id: assetId }) => assetId);
 }
 
-/** Ids of the assets of these events, each once. */
-export async function assetsOfEvents(tx: Tx, tenantId: string, eventIds: readonly string[]): Promise<string[]> {
-  const rows = await tx.query<{ asset_id: string }>(`SELECT e.asset_id ${rowsById('asset_event', 'event_id', 'e')}`, [
-    eventIds.map(() => tenantId),
-    eventIds,
-  ]);
-  return [...new Set(rows.map(({ asset_id: assetId }) => assetId))];
+/** The assets of these events, with the time of the first event of each in Unix milliseconds. */
+export async function assetsOfEvents(
+  tx: Tx,
+  tenantId: string,
+  eventIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx.query<{ asset_id: string; accepted_at: Date }>(
+    `SELECT e.asset_id, e.accepted_at ${rowsById('asset_event', 'event_id', 'e')}`,
+    [eventIds.map(() => tenantId), eventIds],
+  );
+  const first = new Map<string, number>();
+  for (const { asset_id: assetId, accepted_at: at } of rows)
+    first.set(assetId, Math.min(first.get(assetId) ?? Number.POSITIVE_INFINITY, at.getTime()));
+  return first;
 }

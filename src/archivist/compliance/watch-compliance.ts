@@ -6,6 +6,7 @@ import type { Ids } from '../../platform/ids.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { timestampOf } from '../../platform/timestamps.js';
+import type { Asset } from '../assets/asset.js';
 import { findAssets } from '../assets/asset-store.js';
 import { queueNotices } from '../webhooks/queue-notices.js';
 import type { Notice } from '../webhooks/webhook.js';
@@ -29,11 +30,12 @@ import {
   lockWatch,
   moveWatch,
   storeScan,
-  unfinishedScan,
+  unfinishedScans,
   watchedTenancies,
 } from './compliance-watch-store.js';
 import { evaluateAssets } from './evaluate-assets.js';
 import { policyIdentity } from './read-compliance-policies.js';
+import { startingVerdicts } from './starting-verdicts.js';
 
 /** Positions of the log, or verdicts, that one transaction evaluates. */
 const AT_ONCE = 100;
@@ -51,8 +53,8 @@ export interface WatchComplianceDeps {
 /**
  * Evaluates the compliance policies of each tenancy that has a webhook for it: assets with newly published events, and
  * assets whose verdict time may have changed. A verdict that changed is stored and told in one transaction, so each change
- * is told once, however many processes run this. An asset without a stored verdict counts as compliant; what a policy
- * finds when it is first evaluated is stored and not told. Ends when nothing is left to do.
+ * is told once, however many processes run this. What a policy finds on existing assets when it is first evaluated is
+ * stored and not told; later, an asset without a stored verdict counts as compliant. Ends when nothing is left to do.
  */
 export async function watchCompliance(deps: WatchComplianceDeps, stopping: () => boolean): Promise<void> {
   while (await watchInTurn(deps, stopping)) if (stopping()) return;
@@ -103,7 +105,8 @@ async function step(deps: WatchComplianceDeps, tx: Tx, tenantId: string): Promis
     await beginWatch(tx, tenantId, end - 1n);
     return true;
   }
-  const work: Work = { deps, tx, tenantId, nowMs: deps.clock.now(), policies: await everyPolicy(tx, tenantId) };
+  const [policies, unscanned] = [await everyPolicy(tx, tenantId), await unfinishedScans(tx, tenantId)];
+  const work: Work = { deps, tx, tenantId, nowMs: deps.clock.now(), policies, unscanned };
   return (await evaluateEvents(work, cursor, end)) || (await evaluateDue(work)) || (await evaluateFirst(work));
 }
 
@@ -113,6 +116,8 @@ interface Work {
   readonly tenantId: string;
   readonly nowMs: number;
   readonly policies: readonly StoredPolicy[];
+  /** Policies whose first verdicts are stored only on assets up to this one. */
+  readonly unscanned: ReadonlyMap<string, string>;
 }
 
 /** Evaluates the assets of events that were published since. */
@@ -123,7 +128,8 @@ async function evaluateEvents(work: Work, cursor: bigint, end: bigint): Promise<
   if (to <= from) return false;
   const leaves = await leafRange(tx, tenancyLog(tenantId), from, to);
   const eventIds = leaves.flatMap(({ entryKind, entryId }) => (entryKind === 'asset_event' ? [entryId] : []));
-  await evaluate(work, await assetsOfEvents(tx, tenantId, eventIds), policies, 'told');
+  const firstEvents = await assetsOfEvents(tx, tenantId, eventIds);
+  await evaluate(work, [...firstEvents.keys()], policies, firstEvents);
   await moveWatch(tx, tenantId, to - 1n);
   return true;
 }
@@ -134,48 +140,60 @@ async function evaluateDue(work: Work): Promise<boolean> {
   const due = await dueVerdicts(tx, tenantId, new Date(nowMs), AT_ONCE);
   if (due.length === 0) return false;
   const assetIds = [...new Set(due.map(({ assetId }) => assetId))];
-  await evaluate(work, assetIds, policies, 'told');
+  await evaluate(work, assetIds, policies);
   return true;
 }
 
 /** Stores the first verdicts of a policy. */
 async function evaluateFirst(work: Work): Promise<boolean> {
-  const { tx, tenantId, policies } = work;
-  const scan = await unfinishedScan(tx, tenantId);
+  const { tx, tenantId, policies, unscanned } = work;
+  const [scan] = unscanned;
   if (!scan) return false;
-  const assetIds = await assetIdsAfter(tx, tenantId, scan.afterAsset, AT_ONCE);
-  const scanned = policies.filter(({ policyId }) => policyId === scan.policyId);
-  await evaluate(work, assetIds, scanned, 'stored');
+  const [scanned, after] = scan;
+  const assetIds = await assetIdsAfter(tx, tenantId, after, AT_ONCE);
+  await evaluate(
+    work,
+    assetIds,
+    policies.filter(({ policyId }) => policyId === scanned),
+  );
   const done = assetIds.length < AT_ONCE;
-  await storeScan(tx, tenantId, { policyId: scan.policyId, afterAsset: assetIds.at(-1) ?? scan.afterAsset, done });
+  await storeScan(tx, tenantId, { policyId: scanned, afterAsset: assetIds.at(-1) ?? after, done });
   return true;
 }
 
-/** Evaluates assets, and tells verdicts that differ from the stored ones; `first` says what happens to first verdicts. */
+interface Evaluated {
+  readonly assets: readonly Asset[];
+  readonly policies: readonly StoredPolicy[];
+  readonly firstEvents: ReadonlyMap<string, number>;
+}
+
+/**
+ * Evaluates assets, stores the verdicts, and tells those that differ from the ones before. On an asset that a policy's
+ * first evaluation has not reached, a first verdict is told only if an event changed it.
+ * @param firstEvents when the first new event of an asset was accepted, in Unix milliseconds
+ */
 async function evaluate(
   work: Work,
   assetIds: readonly string[],
   policies: readonly StoredPolicy[],
-  first: 'told' | 'stored',
+  firstEvents: ReadonlyMap<string, number> = new Map(),
 ): Promise<void> {
   const { tx, tenantId, nowMs } = work;
   const evaluated = new Set(policies.map(({ policyId }) => policyId));
-  const before = new Map(
-    (await verdictsAbout(tx, tenantId, assetIds))
-      .filter(({ policyId }) => evaluated.has(policyId))
-      .map((verdict) => [keyOf(verdict), verdict]),
-  );
+  const stored = (await verdictsAbout(tx, tenantId, assetIds)).filter(({ policyId }) => evaluated.has(policyId));
   const assets = await findAssets(
     tx,
     assetIds.map((assetId) => ({ tenantId, assetId })),
   );
+  const before = new Map(stored.map((verdict) => [keyOf(verdict), verdict]));
+  await addStarting(before, work, { assets, policies, firstEvents });
   const now = await evaluateAssets(tx, tenantId, assets, policies, nowMs);
   await storeVerdicts(tx, tenantId, now);
   const changes: Change[] = [];
   for (const verdict of now) {
     const known = before.get(keyOf(verdict));
     before.delete(keyOf(verdict));
-    if (!known && first === 'stored') continue;
+    if (!known && !isScanned(work, verdict) && !firstEvents.has(verdict.assetId)) continue;
     changes.push({ verdict, before: known ? statusOf(known) : 'NOT_APPLICABLE', now: statusOf(verdict) });
   }
   // What is left are verdicts of policies that do not apply any more.
@@ -190,6 +208,23 @@ async function evaluate(
   });
 }
 
+/** Where a policy's first evaluation has stored no verdict yet: adds the one just before the asset's first new event. */
+async function addStarting(
+  before: Map<string, StoredVerdict>,
+  work: Work,
+  { assets, policies, firstEvents }: Evaluated,
+): Promise<void> {
+  for (const asset of assets) {
+    const at = firstEvents.get(asset.assetId);
+    if (at === undefined) continue;
+    const open = policies.filter(({ policyId }) => {
+      const pair = { policyId, assetId: asset.assetId };
+      return !isScanned(work, pair) && !before.has(keyOf(pair));
+    });
+    for (const verdict of await startingVerdicts(work.tx, asset, open, at)) before.set(keyOf(verdict), verdict);
+  }
+}
+
 interface Change {
   readonly verdict: StoredVerdict;
   readonly before: Status;
@@ -198,7 +233,16 @@ interface Change {
 
 type Status = 'COMPLIANT' | 'NOT_COMPLIANT' | 'NOT_APPLICABLE';
 
-const keyOf = ({ policyId, assetId }: StoredVerdict): string => `${policyId} ${assetId}`;
+type Pair = Pick<StoredVerdict, 'policyId' | 'assetId'>;
+
+const keyOf = ({ policyId, assetId }: Pair): string => `${policyId} ${assetId}`;
+
+/** Whether the first evaluation of the policy has reached the asset. */
+function isScanned({ unscanned }: Work, { policyId, assetId }: Pair): boolean {
+  const after = unscanned.get(policyId);
+  return after === undefined || assetId <= after;
+}
+
 const statusOf = ({ compliant }: StoredVerdict): Status => (compliant ? 'COMPLIANT' : 'NOT_COMPLIANT');
 
 /** An asset to which a policy does not apply is compliant, so this is no change between the two. */

@@ -32,7 +32,7 @@ describe.each(engines())('the watch of compliance in a tenancy of 6,000 events, 
         const watched = watchedRows(tx);
         const ids = newest.map(({ event_id: id }) => id);
         const assets = await assetsOfEvents(watched.tx, tenantId, ids);
-        expect(assets.sort()).toEqual([...new Set(newest.map(({ asset_id: id }) => id))].sort());
+        expect([...assets.keys()].sort()).toEqual([...new Set(newest.map(({ asset_id: id }) => id))].sort());
         expect(watched.read('asset_event')).toBe(STEP);
       });
     },
