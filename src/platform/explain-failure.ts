@@ -1,5 +1,5 @@
 /** What the system's error codes mean, for a person who starts a service. */
-const MEANINGS: Readonly<Record<string, string>> = {
+export const MEANINGS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
@@ -10,7 +10,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address',
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
   EHOSTUNREACH: 'the host cannot be reached',
+  EHOSTDOWN: 'the host cannot be reached',
+  ENETUNREACH: 'the network of the host cannot be reached',
   ETIMEDOUT: 'no answer in time',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the host name cannot be looked up',
@@ -20,7 +23,7 @@ const UNKNOWN_AUTHORITY =
   'the certificate of the server is not of a trusted authority: name a file with the certificate of its authority in NODE_EXTRA_CA_CERTS, or for PostgreSQL in sslrootcert';
 
 /** What is wrong with the certificate of a server, and who changes it. */
-const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+export const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'the certificate of the server, or of its authority, has expired: renew it on the server',
   CERT_NOT_YET_VALID: 'the certificate of the server is not valid yet: compare the clocks of both machines',
   ERR_TLS_CERT_ALTNAME_INVALID:

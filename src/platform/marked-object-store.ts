@@ -1,7 +1,9 @@
 import { retryLater } from './errors.js';
 import type { ObjectStore } from './object-store.js';
+import { PublicFailure } from './public-reason.js';
 
 const RETRY_SECONDS = 10;
+const NOT_OURS = 'has nothing of this deployment: its volume is not mounted, or OBJECT_STORE_URL names another place';
 
 /**
  * An object store that is known by a mark, an object that it always has. The folder of a volume that is not mounted, or a
@@ -14,11 +16,12 @@ export function markedObjectStore(store: ObjectStore, mark: () => string | undef
   async function requireMark(): Promise<undefined> {
     const key = mark();
     if (key === undefined || (await store.has(key))) return undefined;
-    throw retryLater(
+    const refusal = retryLater(
       'unavailable',
-      'The object store has nothing of this deployment: its volume is not mounted, or OBJECT_STORE_URL names another place. Try again when the operator has corrected it.',
+      `The object store ${NOT_OURS}. Try again when the operator has corrected it.`,
       RETRY_SECONDS,
     );
+    throw Object.assign(refusal, { cause: new PublicFailure(`it ${NOT_OURS}`) });
   }
 
   return {

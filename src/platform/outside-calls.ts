@@ -1,4 +1,5 @@
 import type { Logger } from './logger.js';
+import { publicReason } from './public-reason.js';
 
 /** A service outside this process that a deployment depends on. */
 const OUTSIDE_SERVICES = [
@@ -14,10 +15,13 @@ const OUTSIDE_SERVICES = [
 
 export type OutsideService = (typeof OUTSIDE_SERVICES)[number];
 
-/** The state of one service: since when its calls fail (Unix milliseconds), or undefined while they succeed. */
+/** The state of one service. */
 export interface OutsideState {
   readonly service: OutsideService;
+  /** Since when its calls fail, in Unix milliseconds; undefined while they succeed. */
   readonly failingSinceMs: number | undefined;
+  /** Why the last one failed, for anybody (`publicReason`). */
+  readonly reason?: string | undefined;
 }
 
 /** Knows which services outside this process answer. */
@@ -41,21 +45,23 @@ export function createOutsideCalls(parts: {
   readonly changed: (service: OutsideService, failingSinceMs: number | undefined) => void;
 }): OutsideCalls {
   const { now, logger } = parts;
-  const since = new Map<OutsideService, number | undefined>();
+  const known = new Map<OutsideService, OutsideState>();
 
   function succeeded(service: OutsideService): void {
-    if (since.has(service) && since.get(service) === undefined) return;
-    if (since.has(service)) logger.info({ service }, 'an outside service works again');
-    since.set(service, undefined);
+    const before = known.get(service);
+    if (before && before.failingSinceMs === undefined) return;
+    if (before) logger.info({ service }, 'an outside service works again');
+    known.set(service, { service, failingSinceMs: undefined });
     parts.changed(service, undefined);
   }
 
   function failed(service: OutsideService, error: unknown): void {
     parts.failed(service);
     logger.warn({ err: error, service }, 'a call to an outside service failed');
-    if (since.get(service) !== undefined) return;
-    since.set(service, now());
-    parts.changed(service, now());
+    const before = known.get(service)?.failingSinceMs;
+    const failingSinceMs = before ?? now();
+    known.set(service, { service, failingSinceMs, reason: publicReason(error) });
+    if (before === undefined) parts.changed(service, failingSinceMs);
   }
 
   return {
@@ -70,10 +76,6 @@ export function createOutsideCalls(parts: {
       }
     },
     report: (service, error) => (error ? failed(service, error) : succeeded(service)),
-    states: () =>
-      OUTSIDE_SERVICES.filter((service) => since.has(service)).map((service) => ({
-        service,
-        failingSinceMs: since.get(service),
-      })),
+    states: () => OUTSIDE_SERVICES.flatMap((service) => known.get(service) ?? []),
   };
 }

@@ -11,6 +11,7 @@ import { nodeVerify } from '../platform/keys/node-verify.js';
 import type { Logger } from '../platform/logger.js';
 import type { OutsideCalls } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
+import { PublicFailure } from '../platform/public-reason.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import type { ScheduledJob } from '../platform/queue/scheduled-job.js';
 import type { FollowedLog, TlogDeps } from '../scitt/tlog-routes.js';
@@ -81,7 +82,9 @@ export function openWitnessing(base: WitnessParts, settings: WitnessConfig): Fea
         if (complete) witnessed();
         base.outside.report(
           'witness',
-          complete ? undefined : new Error('too few witnesses cosigned: the published checkpoint does not advance'),
+          complete
+            ? undefined
+            : new PublicFailure('too few witnesses cosigned: the published checkpoint does not advance'),
         );
       },
       verifySignature: nodeVerify,

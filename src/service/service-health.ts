@@ -10,6 +10,7 @@ import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import type { OutsideCalls, OutsideState } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
 import { DatabaseReadOnly } from '../platform/postgres/transient-errors.js';
+import { publicReason } from '../platform/public-reason.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { within } from '../platform/time-limit.js';
 import { type HaltedLogHealth, type LogHealth, logHealth } from './log-health.js';
@@ -80,7 +81,7 @@ function queueState(
   if (backend.engine !== 'Redis') return database;
   const known = outside.states().find(({ service }) => service === 'queue');
   if (known?.failingSinceMs === undefined) return 'ok';
-  return `${failing(known.failingSinceMs)}; captures, webhooks, witnesses and scheduled jobs wait`;
+  return `${failing(known.failingSinceMs, known.reason)}; captures, webhooks, witnesses and scheduled jobs wait`;
 }
 
 /** A full queue or spool stops captures only. */
@@ -125,18 +126,21 @@ function keyState({ manifests, faults }: Pick<KeyOperatorDeps, 'manifests' | 'fa
 const hasOwnLine = ({ service }: OutsideState): boolean => service !== 'database' && service !== 'queue';
 
 /** These never make the service unready: what they do is repeated until it succeeds, or refused by itself. */
-function outsideLine({ service, failingSinceMs }: OutsideState): [string, string] {
-  return [service, failingSinceMs === undefined ? 'ok' : failing(failingSinceMs)];
+function outsideLine({ service, failingSinceMs, reason }: OutsideState): [string, string] {
+  return [service, failingSinceMs === undefined ? 'ok' : failing(failingSinceMs, reason)];
 }
 
-const failing = (sinceMs: number): string => `fails since ${new Date(sinceMs).toISOString()}`;
+const withReason = (what: string, reason: string | undefined) => (reason === undefined ? what : `${what}: ${reason}`);
+
+const failing = (sinceMs: number, reason: string | undefined): string =>
+  withReason(`fails since ${new Date(sinceMs).toISOString()}`, reason);
 
 async function probe(ask: () => Promise<unknown>): Promise<string> {
   try {
     await inTime(ask());
     return 'ok';
   } catch (error) {
-    return error instanceof DatabaseReadOnly ? 'only reads' : 'not reachable';
+    return error instanceof DatabaseReadOnly ? 'only reads' : withReason('not reachable', publicReason(error));
   }
 }
 

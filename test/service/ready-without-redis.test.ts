@@ -27,11 +27,15 @@ describe.skipIf(!redisUrl)('a service whose Redis is away', () => {
   const queue = ({ json }: Awaited<ReturnType<typeof ready>>) => String((json['checks'] as { queue: string }).queue);
   const becomes = (state: RegExp) => until(ready, (answer) => state.test(queue(answer)), NOTICED_WITHIN_MS);
 
-  it.each(['cut', 'freeze'] as const)(
-    'stays ready, names at once what waits, and accepts and confirms events (%s)',
-    async (way) => {
+  it.each([
+    ['cut', 'the connection was closed( \\([A-Z]+\\))?'],
+    ['freeze', 'no answer in time'],
+  ] as const)(
+    'stays ready, names the reason and at once what waits, and accepts and confirms events (%s)',
+    async (way, reason) => {
       proxy.become(way);
-      const away = await becomes(/^Redis: fails since .*; captures, webhooks, witnesses and scheduled jobs wait$/);
+      const waits = 'captures, webhooks, witnesses and scheduled jobs wait';
+      const away = await becomes(new RegExp(`^Redis: fails since [^ ]+Z: ${reason}; ${waits}$`));
       expect([away.status, away.json['ready']]).toEqual([200, true]);
       const took: number[] = [];
       for (let times = 0; times < PROBES; times += 1) {

@@ -38,8 +38,14 @@ interface Patience {
   readonly commandTimeout?: number;
 }
 
+interface Connection {
+  readonly redis: Redis;
+  /** Why there is no connection now, if that is known: a command then says only that it came too late. */
+  lost(): unknown;
+}
+
 /** A working connection, or an error with the reason. It reconnects until it is closed. */
-async function connect(url: string, options: Patience, logger: Logger): Promise<Redis> {
+async function connect(url: string, options: Patience, logger: Logger): Promise<Connection> {
   const redis = new Redis(url, { ...REDIS_OPTIONS, ...options, lazyConnect: true });
   let reason: unknown;
   redis.on('error', (error) => {
@@ -52,15 +58,18 @@ async function connect(url: string, options: Patience, logger: Logger): Promise<
     throw new Error(`the Redis of REDIS_URL cannot be reached: ${failureReason(reason ?? error)}`, { cause: error });
   }
   redis.on('error', (error) => logger.warn({ err: error }, 'Redis does not answer'));
+  redis.on('ready', () => {
+    reason = undefined;
+  });
   // BullMQ copies it for each worker. A copy that connects lazily gives up after its first attempt.
   redis.options.lazyConnect = false;
-  return redis;
+  return { redis, lost: () => reason };
 }
 
 /** BullMQ on the Redis of this URL. @throws when it cannot be reached */
 export async function openRedisQueues(url: string, logger: Logger): Promise<QueueBackend> {
   // A worker's commands wait until Redis is back; other commands time out, so that callers are refused in time.
-  const [connection, blocking] = await Promise.all([
+  const [{ redis: connection, lost }, { redis: blocking }] = await Promise.all([
     connect(url, { maxRetriesPerRequest: 1, commandTimeout: FIRST_COMMANDS_TIMEOUT_MS }, logger),
     connect(url, { maxRetriesPerRequest: null }, logger),
   ]);
@@ -82,7 +91,7 @@ export async function openRedisQueues(url: string, logger: Logger): Promise<Queu
       confirmDurable,
       isFull: () => redisIsFull(connection),
       ping: async () => {
-        await connection.ping();
+        await connection.ping().catch((error: unknown) => Promise.reject(lost() ?? error));
       },
       async disconnect() {
         connection.disconnect();
