@@ -129,6 +129,13 @@ describe('a request with a token that is not ours', () => {
     await expectRefused(`${header}.${encode({ ...decodeJwt(running.owner.token), sub: 'x' })}.${signature}`);
   });
 
+  it('is refused with padding, wherever it stands', async () => {
+    const [header, payload, signature] = parts();
+    for (const end of ['=', '==', '====']) await expectRefused(`${running.owner.token}${end}`);
+    await expectRefused(`${header}==.${payload}.${signature}`);
+    await expectRefused(`${header}.${payload}==.${signature}`);
+  });
+
   it('is refused with alg none', async () => {
     const [, payload] = parts();
     await expectRefused(`${encode({ alg: 'none', typ: 'at+jwt' })}.${payload}.`);

@@ -11,6 +11,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../platform/clock.js';
 import type { OutboundFetch } from '../../platform/http/outbound-fetch.js';
+import { requireCompact } from '../compact-jwt.js';
 import { openProvider } from './open-provider.js';
 import { ProviderUnavailable } from './provider-unavailable.js';
 
@@ -96,6 +97,7 @@ export function createProviderTokens(deps: {
       const hash = createHash('sha256').update(issuer).update('\0').update(token).digest('base64');
       const known = verified.get(hash);
       if (known && deps.clock.now() < (known.exp! + CLOCK_SKEW_SECONDS) * 1000) return known;
+      requireCompact(token);
       const header = decodeProtectedHeader(token);
       if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('a header member is not accepted');
       if (!TYPES.includes(header.typ?.toLowerCase())) throw new Error('neither an access token nor an ID token');

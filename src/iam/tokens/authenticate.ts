@@ -8,6 +8,7 @@ import type { Keyring } from '../../platform/keys/keyring.js';
 import { textDigest } from '../../platform/node-sha256.js';
 import { isReservedClaim } from '../applications/custom-claims.js';
 import type { ClientAddress, Standing } from '../applications/standing-store.js';
+import { requireCompact } from '../compact-jwt.js';
 import { tokenIssuer } from '../token-issuer.js';
 import { EPOCH_CLAIM, TOKEN_LIFETIME_SECONDS, tokenAudience } from './access-token.js';
 import type { TellRefusedToken } from './tell-refused-token.js';
@@ -84,6 +85,7 @@ async function verify(
   keys: TokenKeys,
   { clock, publicUrl }: { readonly clock: Clock; readonly publicUrl: string },
 ): Promise<JWTPayload> {
+  requireCompact(token);
   const header = decodeProtectedHeader(token);
   if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('a header member is not accepted');
   if (typeof header.kid !== 'string' || header.typ !== 'at+jwt') throw new Error('not an access token');
