@@ -337,6 +337,30 @@ describe('a declared time', () => {
   });
 });
 
+describe('long filters', () => {
+  /** Every asset meets one of them. */
+  const longFilters = (digits: readonly string[]) =>
+    ['attributes.name=*', ...digits.map((each) => `attributes.x=${each.repeat(4_000)}`)]
+      .map((filter) => `any=${encodeURIComponent(filter)}`)
+      .join('&');
+
+  it('lead to pages that can be read, by the token alone and with the filters repeated beside it', async () => {
+    const query = longFilters(['1', '2', '3']);
+    const { status, json } = await owner.get(`${ASSETS}?${query}&page_size=1`);
+    expect(status).toBe(200);
+    const token = `page_token=${json['next_page_token']}`;
+    for (const next of [token, `${query}&${token}`]) expect((await owner.get(`${ASSETS}?${next}`)).status).toBe(200);
+  });
+
+  it('are refused at the first page if the next one could not be requested, with what to change', async () => {
+    const { status, json } = await owner.get(`${ASSETS}?${longFilters(['1', '2', '3', '4'])}`);
+    expect(status).toBe(400);
+    expect(json['description']).toBe(
+      'the filters have more than 12288 bytes together, and the address of the next page would be too long: send fewer or shorter filters',
+    );
+  });
+});
+
 describe('an asset that is not tracked', () => {
   it('leaves the default list and counts, keeps its history in all events, and at_time shows it tracked before', async () => {
     const identity = (await owner.post(ASSETS, { attributes: { tracking: 'yes', name: 'gone' } })).json['identity'];

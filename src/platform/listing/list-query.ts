@@ -18,6 +18,11 @@ const DEFAULT_PAGE_SIZE = 100;
 export const RESULT_LIMIT = 1000;
 const MAX_FILTERS = 32;
 const MAX_VALUE = 4096;
+/**
+ * Of all filters as JSON. A page token contains them and is a third longer, clients may repeat them beside it, and a request
+ * has room for 32 KiB of address and headers.
+ */
+const MAX_FILTER_BYTES = 12 * 1024;
 const PAGING = new Set(['page_size', 'page_token']);
 /** Enumerations, times and numbers: clients send every filter of a form, and an empty one of these can only mean none. */
 const NEVER_EMPTY =
@@ -119,6 +124,11 @@ function readFilters(query: Readonly<Record<string, unknown>>): Filters {
     }
   }
   if (filters.length > MAX_FILTERS) throw new ApiError('bad_request', `at most ${MAX_FILTERS} filters are supported`);
+  if (Buffer.byteLength(JSON.stringify(filters)) > MAX_FILTER_BYTES)
+    throw new ApiError(
+      'bad_request',
+      `the filters have more than ${MAX_FILTER_BYTES} bytes together, and the address of the next page would be too long: send fewer or shorter filters`,
+    );
   return filters.sort((left, right) => (left.join('=') < right.join('=') ? -1 : 1));
 }
 
