@@ -6,7 +6,7 @@ export class PublicFailure extends Error {
   override readonly name = 'PublicFailure';
 }
 
-/** What a server says, by its SQLSTATE or by the first word of a Redis's answer. */
+/** What a server says, by its SQLSTATE, by the first word of a Redis's answer, or by the name of an S3 server's error. */
 const ANSWERS: Readonly<Record<string, string>> = {
   '28P01': 'the server refuses the password',
   WRONGPASS: 'the server refuses the password',
@@ -23,6 +23,13 @@ const ANSWERS: Readonly<Record<string, string>> = {
   OOM: 'the memory of the server is full',
   READONLY: 'the server only reads',
   CLUSTERDOWN: 'the cluster is down',
+  NoSuchBucket: 'the server has no such bucket',
+  InvalidAccessKeyId: 'the server refuses the user',
+  SignatureDoesNotMatch: 'the server refuses the password',
+  AccessDenied: 'the user may not do this',
+  ExpiredToken: 'the credentials have expired',
+  SlowDown: 'the server is too busy',
+  ServiceUnavailable: 'the server is too busy',
 };
 const WORDS = new Map(Object.entries({ ...CERTIFICATE_FAULTS, ...MEANINGS, ...ANSWERS }));
 /** Drivers give these no code. */

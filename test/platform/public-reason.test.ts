@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { ApiError } from '../../src/platform/errors.js';
 import { failureReason } from '../../src/platform/explain-failure.js';
 import { KeyModuleError } from '../../src/platform/keys/pkcs11/key-module-error.js';
+import { ObjectStoreFailed } from '../../src/platform/object-store-failed.js';
 import { DatabaseUnreachable } from '../../src/platform/postgres/transient-errors.js';
 import { PublicFailure, publicReason } from '../../src/platform/public-reason.js';
 import { within } from '../../src/platform/time-limit.js';
@@ -24,6 +25,11 @@ it('tells the reason in words and a code, without the address that it has for op
 
 it.each([
   [new DatabaseUnreachable(withCode('28P01')), 'the server refuses the password (28P01)'],
+  [
+    new ObjectStoreFailed('/bucket of 10.0.0.1: no', {}, 'NoSuchBucket'),
+    'the server has no such bucket (NoSuchBucket)',
+  ],
+  [new ObjectStoreFailed('10.0.0.1: no', { cause: withCode('ECONNREFUSED') }), 'nothing listens there (ECONNREFUSED)'],
   [new ReplyError('WRONGPASS invalid username-password pair or user is disabled.'), /^the server refuses the password/],
   [new ReplyError('NOAUTH Authentication required.'), 'the server asks for a password (NOAUTH)'],
   [withCode('ERR_TLS_CERT_ALTNAME_INVALID'), /^the certificate of the server is for other names: /],

@@ -77,6 +77,6 @@ export async function answered<Result, Other = never>(
 function failed(error: unknown): ObjectStoreFailed {
   const reason = failureReason(error);
   if (!(error instanceof S3ServiceException)) return new ObjectStoreFailed(reason, { cause: error });
-  const { name, $metadata } = error;
-  return new ObjectStoreFailed(`${reason} (${$metadata.httpStatusCode}, ${name})`, { cause: error });
+  const { name: code, $metadata } = error;
+  return new ObjectStoreFailed(`${reason} (${$metadata.httpStatusCode}, ${code})`, { cause: error }, code);
 }
