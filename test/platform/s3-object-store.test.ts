@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CreateMultipartUploadCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -18,17 +19,30 @@ import { makeS3Server, type S3Server } from '../support/s3-server.js';
 
 const ALL = new Date(8.64e15);
 
-/** A server that stores what it is sent, whatever the conditions are. */
-async function heedlessServer(): Promise<S3Place> {
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => response.writeHead(200, { etag: '"1"' }).end());
+interface Heard {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A server that answers every request with 200, whatever its conditions are, and the place of a bucket in it. */
+async function heedlessServer(): Promise<{ place: S3Place; heard: Heard[] }> {
+  const heard: Heard[] = [];
+  const server = createServer(async (request, response) => {
+    const body = (await buffer(request)).toString('latin1');
+    const { method = '', url: path = '', headers } = request;
+    heard.push({ method, path, headers, body });
+    const checksum = headers['x-amz-checksum-crc32'];
+    response.writeHead(200, { etag: '"1"', ...(checksum ? { 'x-amz-checksum-crc32': checksum } : {}) });
+    response.end(path.includes('?uploads') ? '<R><UploadId>7</UploadId></R>' : method === 'POST' ? '<R></R>' : '');
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
-  return {
+  const place = {
     bucket: 'heedless',
     prefix: '',
     uploadsDir: tmpdir(),
@@ -36,10 +50,28 @@ async function heedlessServer(): Promise<S3Place> {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
   };
+  return { place, heard };
 }
 
 it('refuses a server that replaces what is only to be created', async () => {
-  await expect(prepareObjectStore(await heedlessServer())).rejects.toThrow(/it ignores If-None-Match/);
+  const { place } = await heedlessServer();
+  await expect(prepareObjectStore(place)).rejects.toThrow(/it ignores If-None-Match/);
+});
+
+it('names the checksum of the parts when an upload begins, and repeats each at its end, as AWS requires', async () => {
+  const { place, heard } = await heedlessServer();
+  await s3ObjectStore(place).putStream(
+    'blobs/1',
+    (async function* () {
+      yield new Uint8Array(9 * 1024 * 1024);
+    })(),
+  );
+  const [begin, first, second, end] = heard;
+  expect(begin!.headers['x-amz-checksum-algorithm']).toBe('CRC32');
+  const sums = [first, second].map((part) => String(part!.headers['x-amz-checksum-crc32']));
+  expect(sums.every((sum) => /^[A-Za-z0-9+/]{6}==$/.test(sum))).toBe(true);
+  expect([...end!.body.matchAll(/<ChecksumCRC32>(.*?)<\/ChecksumCRC32>/g)].map(([, sum]) => sum)).toEqual(sums);
+  expect(end!.headers['if-none-match']).toBe('*');
 });
 
 describe.skipIf(!s3ServerPath)('objects in a bucket', () => {
