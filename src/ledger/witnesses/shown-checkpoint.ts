@@ -57,9 +57,11 @@ export async function shownCheckpoint(
 }
 
 async function keptCheckpoint(tx: Tx, log: LogRef, signed: Publishing['signed']): Promise<string | undefined> {
+  // Last: `keepCosigned` may commit between the two, and its cosigned checkpoint must not be shown without its newer state.
+  const newest = await newestCosigned(tx, log);
   const before = await plainCheckpoint(tx, log);
   if (before === undefined) return undefined;
-  const [newest, forked] = [await newestCosigned(tx, log), await firstForkedState(tx, log)];
+  const forked = await firstForkedState(tx, log);
   const ofLog = (note: string) => !forked || decodeCheckpoint(decodeNote(note).text).origin === forked.origin;
   const cosigned = newest && ofLog(newest.note) ? newest : undefined;
   const plain = ofLog(before) ? before : undefined;

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeCheckpoint, encodeCheckpoint } from '../../../src/core/tlog/checkpoint.js';
 import { decodeNote, encodeNote, NoteKeyType, signatureLine } from '../../../src/core/tlog/signed-note.js';
 import type { LogRef } from '../../../src/ledger/log.js';
-import { settleCheckpoint, shownCheckpoint } from '../../../src/ledger/witnesses/shown-checkpoint.js';
+import { keepCosigned, settleCheckpoint, shownCheckpoint } from '../../../src/ledger/witnesses/shown-checkpoint.js';
 import { insertCosigned } from '../../../src/ledger/witnesses/witness-store.js';
+import type { Database } from '../../../src/platform/postgres/database.js';
 import { engines } from '../../support/engines.js';
 import { type Opened, openEngine } from '../test-engines.js';
 
@@ -70,5 +71,33 @@ describe.each(engines())('the checkpoint of a witnessed log on %s', (engine) => 
     await start(false, 230n);
     expect(await shown(false, 230n)).toBeUndefined();
     expect([await shown(true, 240n), await shown(false, 250n)]).toEqual([240n, 240n]);
+  });
+
+  it('is not an older one that was kept beside a newer one, also if both are stored while it is read', async ({
+    skip,
+  }) => {
+    skip(opened.database.connections === 1, 'nothing else is committed during a transaction');
+    await start(false, 300n);
+    await start(true, 300n);
+    const own = { ...publishing(true, 307n), ownKeys: [] };
+    const keep = () =>
+      opened.database.inTransaction('system', (tx) => keepCosigned(tx, log, { size: 301n, note: note(301n) }, own));
+    let queries = 0;
+    const interrupted: Pick<Database, 'inTransaction'> = {
+      inTransaction: (scope, work) =>
+        opened.database.inTransaction(scope, (tx) =>
+          work({
+            ...tx,
+            async query(text, values) {
+              const rows = await tx.query(text, values);
+              queries += 1;
+              if (queries === 1) await keep();
+              return rows as never;
+            },
+          }),
+        ),
+    };
+    const text = await shownCheckpoint({ ...opened.database, ...interrupted }, log, publishing(true, 307n));
+    expect(decodeCheckpoint(decodeNote(text!).text).size).toBe(307n);
   });
 });
