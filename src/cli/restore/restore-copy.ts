@@ -52,7 +52,6 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
   const secrets = sealed && (await openSecrets(sealed, identities));
   const objects: CopiedObject[] = [];
   for await (const object of objectsOf(copy)) objects.push(object);
-  await prepareObjectStore(config.objectStore);
   const store = await openObjectStore(config.objectStore);
   const inStore = new Set(await store.list(''));
   const published = publishedSince(manifest, objects, inStore);
@@ -62,6 +61,7 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
     const { state } = await placeState(owner.client);
     if (state === 'in use' || state === 'moved')
       throw new UsageError('the database is in use by a deployment: restore into an empty one');
+    await explained('OBJECT_STORE_URL cannot be used', prepareObjectStore(config.objectStore));
     await beginRestoring(owner.client);
     if (secrets) await placeSecrets(secrets, config);
     await restoreObjects(backup, store, objects, progress);
