@@ -174,7 +174,8 @@ class Reader {
 /**
  * Decodes exactly one value, strictly (RFC 8949): definite lengths, shortest integers and lengths, no repeated key,
  * valid UTF-8, no floats, and no tag except the one that `limits` names around the whole. `limits` may allow what others
- * write. Map keys may be in any order, because headers of other signers are kept as bytes. Work and memory are bounded by the input and the limits.
+ * write. Map keys may be in any order, because headers of other signers are kept as bytes. Work and memory are bounded by
+ * the input and the limits.
  * @throws {VerificationError} `malformed`
  */
 export function decodeCbor(bytes: Uint8Array, limits: CborLimits = {}): CborValue {

@@ -17,10 +17,9 @@ import { takenForDocument } from './evidence-kind.js';
 import { readGivenEvents } from './given-event.js';
 
 /**
- * The same files, in which each whose SHA-256 another one names as its payload or an attachment, or which another one carries as its
- * payload, is a document, whatever
- * its form says: a text document can be a zip, and a signed order is a statement. Whether what names it is proven is
- * checked as for every document.
+ * The same files. Each that another one carries as its payload, or names by its SHA-256 as its payload or an attachment, is
+ * a document in them, whatever its form says: a text document can be a zip, and a signed order is a statement. Whether what
+ * names it is proven is checked as for every document.
  */
 export async function withNamedDocuments(
   files: readonly EvidenceFile[],
