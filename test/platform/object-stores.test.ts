@@ -142,14 +142,14 @@ describe.each(kinds)('the object store %s', (kind, openStore) => {
     expect([closed, await store.removeUnfinished(new Date(8.64e15))]).toEqual([2, 0]);
   });
 
-  it('removes an object, and does nothing if there is none', async () => {
+  it('removes an object; without one, a removal does nothing', async () => {
     await store.put('m/1', utf8('x'));
     await store.remove('m/1');
     await store.remove('m/1');
     expect([await store.get('m/1'), await store.list('')]).toEqual([undefined, []]);
   });
 
-  it('can be tried as often as wanted, and shows nothing of it', async () => {
+  it('can be tried any number of times, and lists nothing of the trials', async () => {
     await store.put('m/1', utf8('x'));
     for (let tries = 0; tries < 3; tries += 1) await store.ping();
     expect(await store.list('')).toEqual(['m/1']);

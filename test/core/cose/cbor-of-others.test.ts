@@ -103,7 +103,7 @@ describe('a COSE_Sign1', () => {
     expect(() => decodeSign1(bytes(hex))).toThrow(expect.objectContaining({ code: 'malformed' }));
   });
 
-  it('has its tag in one byte, whoever wrote it', () => {
+  it('is refused with its tag in more than one byte, also in a statement', () => {
     expect(() => decodeStatement(bytes('d812 84 40 a0 40 40'))).toThrow(/tag 18/);
   });
 
