@@ -14,7 +14,7 @@ export const objectStoreUrl = z.string().transform((text, context): { readonly f
   const bucket = readS3Url(text);
   if (bucket) return bucket;
   const form = text.startsWith('s3:')
-    ? 's3://<bucket> or s3://<bucket>/<path>'
+    ? 's3://<bucket> or s3://<bucket>/<path>; a bucket is named by 3 to 63 lower-case letters, digits, "." and "-"'
     : 'a URL that begins with file:/// or s3://';
   context.addIssue(`must be ${form}`);
   return z.NEVER;
