@@ -136,6 +136,15 @@ describe('a request with a token that is not ours', () => {
     await expectRefused(`${header}.${payload}==.${signature}`);
   });
 
+  it('is refused if its last character has other bits than the signature', async () => {
+    const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const { token } = running.owner;
+    const last = digits.indexOf(token.at(-1)!);
+    const others = [...digits].filter((_, place) => place >> 4 === last >> 4 && place !== last);
+    expect(others).toHaveLength(15);
+    for (const other of others) await expectRefused(`${token.slice(0, -1)}${other}`);
+  });
+
   it('is refused with alg none', async () => {
     const [, payload] = parts();
     await expectRefused(`${encode({ alg: 'none', typ: 'at+jwt' })}.${payload}.`);
