@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { encodeCbor } from '../../../src/core/cose/cbor.js';
+import { Header } from '../../../src/core/cose/labels.js';
 import { decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
+import { readSeal } from '../../../src/core/receipt/seal.js';
 import { verifyConsistency } from '../../../src/core/verify/verify-consistency.js';
 import { verifyEvent } from '../../../src/core/verify/verify-event-in-log.js';
-import { type ProvenMassif, proveLog, type SealedMassif } from '../../../src/core/verify/verify-log.js';
+import { type ProvenMassif, peaksAt, proveLog, type SealedMassif } from '../../../src/core/verify/verify-log.js';
+import { recomputeMassif } from '../../../src/core/verify/verify-massif.js';
+import { verifyPeakReceipts } from '../../../src/core/verify/verify-peak-receipts.js';
 import { verifyPublicAsset } from '../../../src/core/verify/verify-public-asset.js';
 import type { ReceiptTrust } from '../../../src/core/verify/verify-receipt.js';
 import { verifyReceipt } from '../../../src/core/verify/verify-receipt.js';
@@ -121,6 +125,15 @@ describe('a malicious server is refused by name:', () => {
         ),
     ],
     [
+      'a leaf that was sealed under another key in the trie, which no node covers',
+      'consistency_invalid',
+      async () => {
+        const renamed = sampleSealedLog({ leaves: 11, trieIdentity: ({ identity }) => `${identity}0` });
+        const newer = { seal: await log.seal(11), massifs: [renamed.massif(1), renamed.massif(2)] };
+        return verifyConsistency({ seal: await log.seal(7), massif: log.massif(1, 7) }, newer, trust);
+      },
+    ],
+    [
       'a seal of another log over nodes that extend this one',
       'log_mismatch',
       async () => {
@@ -172,6 +185,28 @@ describe('a malicious server is refused by name:', () => {
           new Map(Object.entries({ ...state, 1: 3 }).map(([key, value]) => [Number(key), value])),
         );
         return prove([{ massif: log.massif(0, 4), seal: encodeSign1({ ...sign1, payload }) }], trust);
+      },
+    ],
+    [
+      'a seal with another time than the last leaf that it covers',
+      'massif_corrupt',
+      async () => {
+        const idtimestamp = BigInt(`0x${eventAt(3).merklelog_entry.commit.idtimestamp.slice(2)}`);
+        expect(await prove([{ massif: log.massif(0), seal: await log.seal(4, 1, idtimestamp) }], trust)).toHaveLength(
+          1,
+        );
+        return prove([{ massif: log.massif(0), seal: await log.seal(4, 1, idtimestamp + 1n) }], trust);
+      },
+    ],
+    [
+      'a seal without the receipt of its last peak',
+      'malformed',
+      async () => {
+        const sign1 = decodeSign1(await log.seal(7));
+        const receipts = sign1.unprotectedHeader.get(Header.peakReceipts) as Uint8Array[];
+        const unprotectedHeader = new Map([[Header.peakReceipts, receipts.slice(0, -1)]]);
+        const seal = readSeal(encodeSign1({ ...sign1, unprotectedHeader }));
+        return verifyPeakReceipts(seal, peaksAt(recomputeMassif(log.massif(1, 7)), seal.state.size), trust);
       },
     ],
     [

@@ -37,7 +37,13 @@ describe('checkpoints that witnesses cosigned', () => {
     publicKey: fromBase64(publicKey.export({ format: 'jwk' }).x!),
   };
   /** That a checkpoint of two entries has a seal of the log as its first one. */
-  async function witnessed(piece: string, leaf: number, leaves: number, second: string, origin = 'log.example') {
+  async function witnessed(
+    piece: string,
+    leaf: number,
+    leaves: number,
+    second: string,
+    { origin = 'log.example', pin }: { readonly origin?: string; readonly pin?: string } = {},
+  ) {
     const size = sizeOfLeaves(BigInt(leaves));
     const nodes = (indices: readonly bigint[]) => indices.map((index) => log.nodes[Number(index)]!);
     const seal = await log.seal(leaves);
@@ -52,7 +58,8 @@ describe('checkpoints that witnesses cosigned', () => {
       path: nodes(inclusionProofPath(size, mmrIndex(BigInt(leaf)))),
       peaks: nodes(peakIndices(size)),
     };
-    const { proofs } = await verifyWitnessed(log.events[leaf]!, given, { ...trust, witnesses: [key], quorum: 1 });
+    const witnesses = { witnesses: [key], quorum: 1, ...(pin === undefined ? {} : { origin: pin }) };
+    const { proofs } = await verifyWitnessed(log.events[leaf]!, given, { ...trust, ...witnesses });
     return { kind: 'witnessed', piece, facts: {}, by: proofs } as const;
   }
 
@@ -60,7 +67,14 @@ describe('checkpoints that witnesses cosigned', () => {
     const one = await witnessed('one', 2, 7, 'entry');
     expect(await codesOf(one, { ...one, piece: 'same' })).toEqual([]);
     expect(await codesOf(one, await witnessed('two', 2, 7, 'another entry'))).toEqual(['consistency_invalid']);
-    expect(await codesOf(one, await witnessed('two', 2, 7, 'another entry', 'other.example'))).toEqual([]);
+    expect(await codesOf(one, await witnessed('two', 2, 7, 'another entry', { origin: 'other.example' }))).toEqual([]);
+  });
+
+  it('are refused if they are of another log than the one that is named', async () => {
+    await witnessed('one', 2, 7, 'entry', { pin: 'log.example' });
+    await expect(witnessed('one', 2, 7, 'entry', { pin: 'other.example' })).rejects.toMatchObject({
+      code: 'log_mismatch',
+    });
   });
 
   it('cover seals whose peaks are those of everything else that the log signed', async () => {

@@ -27,8 +27,8 @@ export interface SampleSealedLog {
   readonly nodes: readonly Uint8Array[];
   /** The file of a massif when the log had so many leaves. */
   massif(massif: number, leaves?: number): Uint8Array;
-  /** The seal over a state of so many leaves; later ones are sealed later unless told. */
-  seal(leaves?: number, sealedAtMs?: number): Promise<Uint8Array>;
+  /** The seal over a state of so many leaves; later ones are sealed later unless told, with the time of the last leaf. */
+  seal(leaves?: number, sealedAtMs?: number, idtimestamp?: bigint): Promise<Uint8Array>;
   /** The receipt of a leaf when the log had so many. */
   receipt(leaf: number, leaves?: number): Promise<Uint8Array>;
 }
@@ -91,9 +91,9 @@ export function sampleSealedLog(plan: SampleLogPlan): SampleSealedLog {
         nodes: nodes.slice(Number(firstNode(HEIGHT, massif)), Number(sizeOfLeaves(BigInt(last)))),
       });
     },
-    async seal(count = plan.leaves, sealedAtMs = 1737045850000 + count) {
+    async seal(count = plan.leaves, sealedAtMs = 1737045850000 + count, idtimestamp = idAt(count - 1)) {
       const size = sizeOfLeaves(BigInt(count));
-      const state = { size, sealedAtMs, idtimestamp: idAt(count - 1), epoch: 1, version: SEAL_VERSION };
+      const state = { size, sealedAtMs, idtimestamp, epoch: 1, version: SEAL_VERSION };
       return createSeal(state, peaksOf(size), signer, name, await signedPeaks(size));
     },
     async receipt(leaf, count = plan.leaves) {

@@ -501,6 +501,15 @@ describe('an attack on a transparent statement is refused by name:', () => {
     expect([outcome, contradictions[0]]).toEqual(['refused', `statement ${code}`]);
   });
 
+  it('a statement of an issuer that is not among the pinned ones', async () => {
+    const another = 'https://another.example';
+    for (const issuer of [another, [another], `${SAMPLE_ISSUER}/`, SAMPLE_ISSUER.slice(0, -1)]) {
+      const { outcome, contradictions } = await told(await good(), { ...trust, issuer });
+      expect([issuer, outcome, contradictions]).toEqual([issuer, 'refused', ['statement issuer_key_not_trusted']]);
+    }
+    expect(await told(await good(), { ...trust, issuer: [another, SAMPLE_ISSUER] })).toEqual(ALL_VERIFIED);
+  });
+
   it('a receipt of another log under the same key, when the log is pinned', async () => {
     const pinned = { ...trust, statementLog: { subject: 'statements/public' } };
     expect((await told(await good(), pinned)).contradictions).toEqual(['statement_log_receipt log_mismatch']);
@@ -661,6 +670,7 @@ describe('a statement and an event', () => {
       { issuer: 'https://another.example' },
       { subject: 'vcon://another' },
       { payload: 'bb'.repeat(32), payload_hash_alg: 'SHA-256' },
+      { payload_hash_alg: 'SHA-384' },
       { payload_location: 'https://elsewhere.example' },
     ]) {
       const event = sampleAssetEvent({ signed_statement: toBase64(statement), ...lie });
