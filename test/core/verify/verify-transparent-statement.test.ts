@@ -522,6 +522,10 @@ describe('an attack on a transparent statement is refused by name:', () => {
     ['an event of no known kind', (header) => header.set('event', '{"identity":"blobs/1"}')],
     ['an event without its fields', (header) => header.set('event', '{"identity":"assets/1/events/1"}')],
     [
+      'an event with a capital in its time',
+      (header) => header.set('event', (header.get('event') as string).replace(/("idtimestamp":"\w+)\w"/, '$1A"')),
+    ],
+    [
       'an event nested 100,000 deep',
       (header) => {
         const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
