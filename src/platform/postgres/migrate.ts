@@ -5,6 +5,7 @@ import type { ClientBase } from 'pg';
 import { createConcurrentIndexes } from './concurrent-indexes.js';
 import { SERVICE_ROLE } from './service-role.js';
 import { appliedMigrations } from './table-copy-store.js';
+import { requireUsableServer, type ServerFacts } from './usable-server.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 /** BullMQ's own schema; a queue creates its sequence there at first use. */
@@ -72,22 +73,21 @@ function requireKnownMigrations(applied: readonly string[], known: readonly stri
     );
 }
 
-/** A server that was initialised without a locale creates databases in SQL_ASCII, where a character is one byte. */
-async function requireUnicode(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding");
-  const encoding = rows[0]!.encoding;
-  if (encoding !== 'UTF8')
-    throw new Error(
-      `the encoding ${encoding} cannot store or search all text. Create the database with ENCODING 'UTF8' TEMPLATE template0 (docs/operate/configuration.md#postgresql)`,
-    );
+/** @throws {Error} saying what to change */
+async function requireUsable(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<ServerFacts>(
+    `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version') AS version,
+            current_setting('server_version_num')::int AS "versionNumber"`,
+  );
+  requireUsableServer(rows[0]!);
 }
 
 /**
  * Runs our migrations, at most `count` of them.
- * @throws {Error} if the database is new and its encoding is not UTF-8
+ * @throws {Error} if the database is new, and its encoding is not UTF-8 or its server too old
  */
 export async function migrateTables(client: ClientBase, count?: number): Promise<void> {
-  if ((await appliedMigrations(client)).length === 0) await requireUnicode(client);
+  if ((await appliedMigrations(client)).length === 0) await requireUsable(client);
   // Only a new or an older database needs it, and loading it takes longer than all checks of a start.
   const { runner } = await import('node-pg-migrate');
   await runner({
