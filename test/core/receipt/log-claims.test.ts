@@ -29,8 +29,20 @@ describe('what a log says of itself', () => {
       named('other'),
       logClaims({ issuer: 'https://other.example', subject: 'standard' }),
       named('standard').set(8, new Map([[1, 'another key']])),
+      named('standard').set(8, 'a key'),
+      named('standard').set(
+        8,
+        new Map([
+          [1, 'a key'],
+          [3, 'its name'],
+        ]),
+      ),
     ])
-      expect(() => both(other, whole)).toThrow('contradict each other');
+      for (const pair of [
+        [other, whole],
+        [whole, other],
+      ] as const)
+        expect(() => both(...pair)).toThrow('contradict each other');
   });
 
   it('names a tenancy by the one uuid in its subject, and none when there are two', () => {
