@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
 import { CreateMultipartUploadCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
@@ -14,6 +14,7 @@ import { ObjectStoreFailed } from '../../src/platform/object-store-failed.js';
 import { prepareObjectStore } from '../../src/platform/open-object-store.js';
 import { s3ObjectStore } from '../../src/platform/s3/s3-object-store.js';
 import type { S3Place } from '../../src/platform/s3/s3-place.js';
+import { collectGarbage } from '../support/collect-garbage.js';
 import { s3ServerPath } from '../support/prerequisites.js';
 import { makeS3Server, type S3Server } from '../support/s3-server.js';
 
@@ -166,25 +167,37 @@ describe.skipIf(!s3ServerPath)('objects in a bucket', () => {
   });
 
   it('are uploaded by any number of slow clients without memory for each, and their files end with them', async () => {
-    const place = await server.place('uploads');
+    // A second attempt must not find the objects of the first.
+    const place = await server.place(`uploads-${randomUUID()}`);
     const store = s3ObjectStore(place);
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
+    let allWait = () => {};
+    const allWaiting = new Promise<void>((resolve) => {
+      allWait = resolve;
+    });
+    let waiting = 0;
     const chunk = new Uint8Array(1024 * 1024).fill(7);
     const slow = async function* () {
       for (let sent = 0; sent < 7; sent += 1) yield chunk;
+      waiting += 1;
+      if (waiting === 60) allWait();
       await released;
     };
-    const before = process.memoryUsage().arrayBuffers;
+    const held = () => {
+      collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const before = held();
     let most = before;
-    const looking = setInterval(() => {
-      most = Math.max(most, process.memoryUsage().arrayBuffers);
-    }, 5);
-    onTestFinished(() => clearInterval(looking));
-    const uploads = Array.from({ length: 60 }, (_, index) => store.putStream(`blobs/${index}`, slow()));
-    await wait(1_000);
+    const uploads = Array.from({ length: 60 }, async (_, index) => {
+      const stored = await store.putStream(`blobs/${index}`, slow());
+      if (index % 6 === 0) most = Math.max(most, held());
+      return stored;
+    });
+    await allWaiting;
     expect(await readdir(place.uploadsDir)).not.toContainEqual(expect.stringMatching(/^[0-9a-f-]{36}$/));
     release();
     expect(await Promise.all(uploads)).toEqual(Array(60).fill({ size: 7 * chunk.length }));

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findAssets } from '../../../src/archivist/assets/asset-store.js';
 import { shownAssets, shownPortion } from '../../../src/archivist/assets/see-asset.js';
@@ -7,6 +5,7 @@ import { assetView } from '../../../src/iam/access/asset-view.js';
 import type { PastShowing } from '../../../src/iam/access/past-grant.js';
 import type { Principal } from '../../../src/platform/http/principal.js';
 import type { Tx } from '../../../src/platform/postgres/database.js';
+import { collectGarbage } from '../../support/collect-garbage.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
 const TENANT = '0190a8c0-0000-7000-8000-00000000000a';
@@ -54,9 +53,6 @@ function ended(minute: number, attributes: readonly string[] | 'all'): PastShowi
 }
 const MINUTES = Array.from({ length: SHARES }, (_, minute) => minute);
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-
 /** A transaction that counts the past states that were read, and the most that were in memory at a later statement. */
 function watchedStates(tx: Tx) {
   const read: WeakRef<object>[] = [];
@@ -64,7 +60,7 @@ function watchedStates(tx: Tx) {
   const watched: Tx = {
     execute: (...statement) => tx.execute(...statement),
     query: async (text, values) => {
-      collect();
+      collectGarbage();
       mostHeld = Math.max(mostHeld, read.filter((state) => state.deref() !== undefined).length);
       const rows = await tx.query(text, values);
       for (const { attributes } of rows as { attributes: object }[]) read.push(new WeakRef(attributes));

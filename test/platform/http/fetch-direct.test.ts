@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fetchDirect } from '../../../src/platform/http/fetch-direct.js';
+import { collectGarbage } from '../../support/collect-garbage.js';
 
 /** A server that answers so, and its address. */
 async function serving(answer: (response: ServerResponse) => void): Promise<string> {
@@ -19,9 +18,7 @@ async function serving(answer: (response: ServerResponse) => void): Promise<stri
 
 /** Collects all memory that is not used, every few milliseconds, until the test has finished. */
 function collectMemory(): void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  const timer = setInterval(collect, 20);
+  const timer = setInterval(collectGarbage, 20);
   onTestFinished(() => clearInterval(timer));
 }
 

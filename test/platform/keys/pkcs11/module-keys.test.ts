@@ -1,7 +1,5 @@
 import { verify } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fromBase64, utf8 } from '../../../../src/core/bytes.js';
 import { fits } from '../../../../src/platform/keys/key-fit.js';
@@ -13,6 +11,7 @@ import { pinFile } from '../../../../src/platform/keys/pkcs11/pin-file.js';
 import { loadPkcs11Module } from '../../../../src/platform/keys/pkcs11/pkcs11-module.js';
 import { openPkcs11Session, type Pkcs11Session } from '../../../../src/platform/keys/pkcs11/pkcs11-session.js';
 import { rememberSignatures } from '../../../../src/platform/keys/pkcs11/remembered-signatures.js';
+import { collectGarbage } from '../../../support/collect-garbage.js';
 import { softhsm } from '../../../support/prerequisites.js';
 import { breakSessions, makeSofthsmTokens, type SofthsmTokens } from '../../../support/softhsm-tokens.js';
 
@@ -81,11 +80,9 @@ describe.skipIf(!softhsm)('a private half in a module', () => {
 
   it('keeps its module loaded, though nothing but calls refers to it', async () => {
     const { stored, key } = await made(await open(), 'seal');
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
     for (let round = 0; round < 20; round += 1) {
       const asked = Array.from({ length: 8 }, () => fits(stored.publicJwk, key));
-      collect();
+      collectGarbage();
       expect(await Promise.all(asked)).not.toContain(false);
     }
   });
