@@ -38,55 +38,40 @@ describe('the index of a bundle', () => {
     expect(() => bundleIndex({ '003-other/event.json': utf8('') }, OPERATIONS)).toThrow('is of no operation');
   });
 
-  it.each<[string, string, (value: Json) => void]>([
-    ['is of another format', 'malformed', (value) => (value['format'] = 'another')],
-    ['has another version', 'unsupported', (value) => (value['version'] = 2)],
-    ['lists operations as something else', 'malformed', (value) => (value['operations'] = { length: 2 })],
-    ['lists a text among its files', 'malformed', (value) => (value['files'] as unknown[]).push('a')],
-    ['lists null among its files', 'malformed', (value) => (value['files'] as unknown[]).push(null)],
-    ['counts fewer operations than it lists', 'malformed', (value) => (value['operation_count'] = 1)],
-    ['counts more operations than it lists', 'malformed', (value) => (value['operation_count'] = 3)],
-    ['numbers its operations in another order', 'malformed', (value) => (value['operations'] as Json[]).reverse()],
-    ['has a folder in a folder', 'malformed', (value) => (member(value, 'operations', 0)['folder'] = 'a/b')],
-    [
-      'has two operations in one folder',
-      'malformed',
-      (value) => (member(value, 'operations', 1)['folder'] = '001-created'),
-    ],
-    [
-      'has one event twice',
-      'malformed',
-      (value) => (member(value, 'operations', 1)['identity'] = OPERATIONS[0]!.identity),
-    ],
-    ['has an operation without an identity', 'malformed', (value) => (member(value, 'operations', 0)['identity'] = '')],
-    ['has a file without a path', 'malformed', (value) => delete member(value, 'files', 0)['path']],
-    ['has one path twice', 'malformed', (value) => (member(value, 'files', 1)['path'] = '001-created/event.json')],
-    ['has a file without a kind', 'malformed', (value) => (member(value, 'files', 0)['kind'] = 7)],
-    ['has a digest in capitals', 'malformed', (value) => (member(value, 'files', 0)['sha256'] = 'A'.repeat(64))],
-    ['has a digest that is cut short', 'malformed', (value) => (member(value, 'files', 0)['sha256'] = 'a'.repeat(63))],
-    [
-      'has a file of an operation that is not listed',
-      'malformed',
-      (value) => (member(value, 'files', 0)['operation'] = 3),
-    ],
-    ['has a file of operation 0', 'malformed', (value) => (member(value, 'files', 0)['operation'] = 0)],
-    ['has a file of half an operation', 'malformed', (value) => (member(value, 'files', 0)['operation'] = 1.5)],
+  it.each<[string, (value: Json) => void]>([
+    ['is of another format', (value) => (value['format'] = 'another')],
+    ['lists operations as something else', (value) => (value['operations'] = { length: 2 })],
+    ['lists a text among its files', (value) => (value['files'] as unknown[]).push('a')],
+    ['lists null among its files', (value) => (value['files'] as unknown[]).push(null)],
+    ['counts fewer operations than it lists', (value) => (value['operation_count'] = 1)],
+    ['counts more operations than it lists', (value) => (value['operation_count'] = 3)],
+    ['numbers its operations in another order', (value) => (value['operations'] as Json[]).reverse()],
+    ['has a folder in a folder', (value) => (member(value, 'operations', 0)['folder'] = 'a/b')],
+    ['has two operations in one folder', (value) => (member(value, 'operations', 1)['folder'] = '001-created')],
+    ['has one event twice', (value) => (member(value, 'operations', 1)['identity'] = OPERATIONS[0]!.identity)],
+    ['has an operation without an identity', (value) => (member(value, 'operations', 0)['identity'] = '')],
+    ['has a file without a path', (value) => delete member(value, 'files', 0)['path']],
+    ['has one path twice', (value) => (member(value, 'files', 1)['path'] = '001-created/event.json')],
+    ['has a file whose kind is a number', (value) => (member(value, 'files', 0)['kind'] = 7)],
+    ['has a digest in capitals', (value) => (member(value, 'files', 0)['sha256'] = 'A'.repeat(64))],
+    ['has a digest that is cut short', (value) => (member(value, 'files', 0)['sha256'] = 'a'.repeat(63))],
+    ['has a file of an operation that is not listed', (value) => (member(value, 'files', 0)['operation'] = 3)],
+    ['has a file of operation 0', (value) => (member(value, 'files', 0)['operation'] = 0)],
+    ['has a file of half an operation', (value) => (member(value, 'files', 0)['operation'] = 1.5)],
     [
       'has more than 20,000 files',
-      'malformed',
       (value) => {
         const { sha256, kind } = member(value, 'files', 0);
         value['files'] = Array.from({ length: 20_001 }, (_, place) => ({ path: `file ${place}`, kind, sha256 }));
       },
     ],
-  ])('is refused if it %s', (_, code, change) => {
-    let refused: unknown;
-    try {
-      readBundleIndex(changed(change));
-    } catch (error) {
-      refused = error;
-    }
-    expect(refused).toMatchObject({ name: 'VerificationError', code });
+  ])('is refused if it %s', (_, change) => {
+    expect(() => readBundleIndex(changed(change))).toThrow(expect.objectContaining({ code: 'malformed' }));
+  });
+
+  it('of another version is not supported', () => {
+    const other = changed((value) => (value['version'] = 2));
+    expect(() => readBundleIndex(other)).toThrow(expect.objectContaining({ code: 'unsupported' }));
   });
 
   it('is refused if it is not an object', () => {

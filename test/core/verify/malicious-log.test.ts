@@ -191,11 +191,8 @@ describe('a malicious server is refused by name:', () => {
       'a seal with another time than the last leaf that it covers',
       'massif_corrupt',
       async () => {
-        const idtimestamp = BigInt(`0x${eventAt(3).merklelog_entry.commit.idtimestamp.slice(2)}`);
-        expect(await prove([{ massif: log.massif(0), seal: await log.seal(4, 1, idtimestamp) }], trust)).toHaveLength(
-          1,
-        );
-        return prove([{ massif: log.massif(0), seal: await log.seal(4, 1, idtimestamp + 1n) }], trust);
+        const idtimestamp = BigInt(`0x${eventAt(3).merklelog_entry.commit.idtimestamp.slice(2)}`) + 1n;
+        return prove([{ massif: log.massif(0), seal: await log.seal(4, undefined, idtimestamp) }], trust);
       },
     ],
     [
