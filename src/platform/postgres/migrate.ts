@@ -38,7 +38,7 @@ export async function migrate(client: ClientBase): Promise<void> {
 function explainRoles(error: Error & { code?: string }): never {
   if (error.code !== INSUFFICIENT_PRIVILEGE || !/\brole\b/.test(error.message)) throw error;
   throw new Error(
-    `its role may not make the roles that the service works as (${error.message}): give it CREATEROLE, or let an administrator make them and grant them to it (docs/operate/configuration.md#postgresql)`,
+    `its role may not make the roles that the service works as, or grant them to itself (${error.message}): give it CREATEROLE, or let an administrator make them and grant them to it (docs/operate/configuration.md#postgresql)`,
     { cause: error },
   );
 }

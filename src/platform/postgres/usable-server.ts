@@ -19,7 +19,7 @@ const OLDEST = 130_000;
 export function requireUsableServer({ encoding, version, versionNumber }: ServerFacts): void {
   const guide = 'docs/operate/configuration.md#postgresql';
   if (versionNumber < OLDEST)
-    throw new Error(`PostgreSQL ${version} is too old: use a server of release 14 or newer (${guide})`);
+    throw new Error(`PostgreSQL ${version} is too old: use PostgreSQL 14 or newer (${guide})`);
   if (encoding !== 'UTF8')
     throw new Error(
       `the encoding ${encoding} cannot store or search all text. Create the database with ENCODING 'UTF8' TEMPLATE template0 (${guide})`,

@@ -10,7 +10,7 @@ it('a new database is accepted in UTF-8 on a server that has what our migrations
 
 it('a server that is too old is named with its release and with the one to use', () => {
   expect(() => requireUsableServer({ ...GOOD, version: '12.22 (Debian)', versionNumber: 120_022 })).toThrow(
-    'PostgreSQL 12.22 (Debian) is too old: use a server of release 14 or newer',
+    'PostgreSQL 12.22 (Debian) is too old: use PostgreSQL 14 or newer',
   );
 });
 
