@@ -71,6 +71,11 @@ export async function deleteInvitesTo(tx: Tx, tenantId: string, email: string): 
   await tx.execute('DELETE FROM archivist.invite WHERE tenant_id = $1 AND lower(email) = lower($2)', [tenantId, email]);
 }
 
+/** Deletes the invites of all tenancies that expired before a time. Resolves with their number. */
+export function deleteExpiredInvites(tx: Tx, before: Date): Promise<number> {
+  return tx.execute('DELETE FROM archivist.invite WHERE expiry_time < $1', [before]);
+}
+
 /** Conditions refer to a row as `i`. */
 export const inviteRows = rowList<Invite>({
   from: 'archivist.invite i',

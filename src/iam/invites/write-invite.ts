@@ -104,7 +104,7 @@ export function deleteInvite(deps: AdministerDeps, principal: Principal, inviteI
 }
 
 export function noSuchInvite(): ApiError {
-  return new ApiError('not_found', 'There is no such invite: it was withdrawn or accepted.');
+  return new ApiError('not_found', 'There is no such invite: it was accepted or withdrawn, or has expired.');
 }
 
 /** Text that users typed appears in the body; of the headers, only in the subject, which is one line. */
