@@ -1,5 +1,6 @@
 import { sign } from 'node:crypto';
 import { concatBytes, fromBase64, utf8 } from '../../src/core/bytes.js';
+import { generationName } from '../../src/core/fork/log-generation.js';
 import { appendLeaves } from '../../src/core/mmr/append-leaves.js';
 import { rfc9162LeafWith } from '../../src/core/rfc9162/rfc9162-leaf.js';
 import { rfc9162Parent } from '../../src/core/rfc9162/rfc9162-parent.js';
@@ -40,6 +41,14 @@ export interface Lies {
   readonly lyingTile?: boolean | undefined;
 }
 
+/** How a statement log is shown. */
+interface Shown extends Lies {
+  /** How often it was forked openly. */
+  readonly generation?: number;
+}
+
+const leafOf = rfc9162LeafWith(nodeSha256);
+
 /** A statement log with a key of its own, which publishes any entries. */
 export function sampleStatementLog(origin: string) {
   const { publicKey, privateKey } = newKeyPair({ type: 'ed25519' });
@@ -49,13 +58,17 @@ export function sampleStatementLog(origin: string) {
     publicKey: fromBase64(publicKey.export({ format: 'jwk' }).x!),
   };
   const rootOf = (leaves: readonly Uint8Array[]) => rfc9162Root(appendLeaves(rfc9162Parent, 0n, [], leaves).peaks);
-  function published(entries: readonly Uint8Array[], { lyingBundle, otherOrigin, lyingTile }: Lies = {}): Answer {
-    const leaves = entries.map(rfc9162LeafWith(nodeSha256));
+  function published(entries: readonly Uint8Array[], shown: Shown = {}): Answer {
+    const { lyingBundle, otherOrigin, lyingTile, generation = 0 } = shown;
+    const ownName = generationName({ base: origin, generation });
+    const leaves = entries.map(leafOf);
     return (path) => {
       if (path.endsWith('/checkpoint')) {
-        const name = otherOrigin ? 'log/other' : origin;
+        const name = otherOrigin ? 'log/other' : ownName;
         const text = encodeCheckpoint({ origin: name, size: BigInt(entries.length), root: rootOf(leaves) });
-        return encodeNote(text, [signatureLine(key, new Uint8Array(sign(null, utf8(text), privateKey)))]);
+        return encodeNote(text, [
+          signatureLine({ ...key, name: ownName }, new Uint8Array(sign(null, utf8(text), privateKey))),
+        ]);
       }
       const name = parseTilePath(path.replace(/^.*\/tile\//, ''));
       if (!name) return undefined;
@@ -71,9 +84,9 @@ export function sampleStatementLog(origin: string) {
         const tile = concatBytes(...leaves.slice(first, first + name.width));
         return lyingTile ? flipBit(tile, tile.length - 1) : tile;
       }
-      const shown = entries.slice(first, first + name.width).map((each) => (lyingBundle ? utf8('a lie') : each));
-      return concatBytes(...shown.flatMap((each) => [Uint8Array.of(each.length >> 8, each.length & 0xff), each]));
+      const bundled = entries.slice(first, first + name.width).map((each) => (lyingBundle ? utf8('a lie') : each));
+      return concatBytes(...bundled.flatMap((each) => [Uint8Array.of(each.length >> 8, each.length & 0xff), each]));
     };
   }
-  return { key, published };
+  return { key, published, rootOf: (entries: readonly Uint8Array[]) => rootOf(entries.map(leafOf)) };
 }

@@ -35,11 +35,17 @@ export async function followFork(
   return fork;
 }
 
-/** Says what an open fork means for what was seen. */
-export function forkText({ newest, kept }: OpenFork, seen: SeenLog): string {
+/**
+ * Says what an open fork means for what was seen.
+ * @param compared how many of the leaves that it kept were compared with those that were seen
+ */
+export function forkText({ newest, kept }: OpenFork, seen: SeenLog, compared = kept): string {
   const lost = seen.leaves - kept;
   const when = new Date(newest.forkedAtMs).toISOString();
+  const unknown = compared < kept ? `, and ${kept - compared} of the other ${kept} could not be compared` : '';
   const held =
-    lost === 0n ? 'it holds all that was seen' : `${lost} of the ${seen.leaves} leaves that were seen are lost`;
+    lost === 0n
+      ? 'it holds all that was seen'
+      : `${lost} of the ${seen.leaves} leaves that were seen are lost${unknown}`;
   return `forked openly at ${when} into ${newest.log}: ${held}. Reason given: ${newest.reason}`;
 }

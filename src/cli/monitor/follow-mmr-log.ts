@@ -3,15 +3,13 @@ import { keyThumbprint } from '../../core/cose/cose-key.js';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import { decodeSign1 } from '../../core/cose/sign1.js';
 import { VerificationError } from '../../core/errors.js';
-import { forkLeaf } from '../../core/fork/fork-leaf.js';
 import type { OpenFork, SeenLog } from '../../core/fork/judge-fork.js';
 import { firstName, parseGeneration } from '../../core/fork/log-generation.js';
 import { massifPath, sealPath } from '../../core/massif/blob-paths.js';
 import { leavesPerMassif } from '../../core/massif/massif-layout.js';
-import { type Massif, readMassif } from '../../core/massif/read-massif.js';
-import { baggedRoot } from '../../core/mmr/bagged-root.js';
+import { readMassif } from '../../core/massif/read-massif.js';
 import { inclusionProofPath } from '../../core/mmr/inclusion-proof-path.js';
-import { leafCount, mmrIndex, sizeOfLeaves } from '../../core/mmr/leaf-count.js';
+import { leafCount, mmrIndex } from '../../core/mmr/leaf-count.js';
 import { peakSlot } from '../../core/mmr/peak-slot.js';
 import { peaks } from '../../core/mmr/peaks.js';
 import { type ReadLogClaims, readLogClaims } from '../../core/receipt/log-claims.js';
@@ -26,6 +24,7 @@ import { checkReached, comparedText, compareWaiting, type RegisteredComparison }
 import { checkCovered, rememberCovered } from './covered-leaves.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
+import { checkFork, checkKept, comparedLeaves, holdsLeaf } from './forked-massif.js';
 import { type KeptFiles, SIZE, StateDamaged } from './kept-files.js';
 import { type AreKeysOutdated, checkNotOutdated } from './keys-outdated.js';
 import { keepWaiting } from './registered-seals.js';
@@ -182,7 +181,8 @@ export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promis
     await checkReached(judged, kept, log.now());
     if (log.mustBeCovered()) await checkCovered(kept, log.now());
     const text = headText(head) + comparedText(judged);
-    return base.fork ? `${forkText(base.fork, seenLog(log, seen!))}; ${text}` : text;
+    if (!base.fork) return text;
+    return `${forkText(base.fork, seenLog(log, seen!), base.cut && comparedLeaves(base.fork, base.cut))}; ${text}`;
   } catch (error) {
     await checkNotOutdated(error, log.outdated);
     // Together with the saved state that they contradict, these files prove what the log did.
@@ -214,6 +214,8 @@ interface Base {
   readonly from: number;
   readonly seen?: ProvenMassif | undefined;
   readonly fork?: OpenFork;
+  /** What was seen, if the fork lost a part of it. */
+  readonly cut?: ProvenMassif;
 }
 
 const seenLog = (log: FollowedMmrLog, { seal }: ProvenMassif): SeenLog => ({
@@ -233,28 +235,12 @@ async function baseOf(log: FollowedMmrLog, seen: ProvenMassif): Promise<Base> {
     .at(-1);
   if (newestName === undefined || generation(newestName) <= generation(before.name)) return { from, seen };
   const fork = await followFork(before, newestName, forks, everyKey(log).logKeys);
-  const { newest, ended, kept } = fork;
+  const { ended, kept } = fork;
   if (kept === before.leaves) return { from, seen, fork };
   if (ended.last.leaves === before.leaves)
     nameIn(log, await verifySealOfMassif(ended.last.seal, seen.massif, everyKey(log)));
-  return { from: Number(newest.leaves / BigInt(leavesPerMassif(seen.massif.height))), fork };
+  return { from: Number(kept / BigInt(leavesPerMassif(seen.massif.height))), fork, cut: seen };
 }
-
-/** The massif in which a fork begins must hold the shared leaves under the stated root, then the statement. */
-function checkFork({ newest }: OpenFork, massif: Massif): void {
-  const place = Number(newest.leaves - massif.firstLeaf);
-  const entry = massif.entries[place];
-  const index = mmrIndex(newest.leaves);
-  if (!entry || !equalBytes(massif.nodeAt(index), forkLeaf(newest.bytes, entry.idtimestamp)))
-    throw new VerificationError('leaf_mismatch', `leaf ${newest.leaves} is not the fork statement: a silent fork`);
-  const shared = newest.leaves === 0n ? [] : peaks(sizeOfLeaves(newest.leaves)).map(massif.nodeAt);
-  if (shared.length > 0 && !equalBytes(baggedRoot(shared), newest.root))
-    throw new VerificationError('consistency_invalid', 'the log holds other leaves than its fork statement says');
-}
-
-/** Whether the seal of a massif covers the leaf with which a fork begins, and the massif holds it. */
-const holdsFork = ({ newest }: OpenFork, { massif, seal }: ProvenMassif): boolean =>
-  newest.leaves >= massif.firstLeaf && newest.leaves < leafCount(seal.state.size);
 
 /** The name of the newest seal is the one that was seen, or the one that an open fork gave. */
 function checkName(log: FollowedMmrLog, { seen, fork }: Base, head: ProvenMassif): void {
@@ -270,13 +256,14 @@ async function proveOn(
   files: AsyncIterable<SealedMassif>,
   registered: RegisteredComparison,
 ): Promise<ProvenMassif | undefined> {
-  const { seen, fork } = base;
+  const { seen, fork, cut } = base;
   let head: ProvenMassif | undefined;
   let begun = fork === undefined;
   for await (const proven of proveLog(files, everyKey(log))) {
     if (head) await registered.compare(head.massif, head.massif.size);
     nameIn(log, proven.seal);
-    if (fork && holdsFork(fork, proven)) {
+    if (fork && cut && holdsLeaf(fork.kept, proven)) checkKept(fork, proven.massif, cut);
+    if (fork && holdsLeaf(fork.newest.leaves, proven)) {
       checkFork(fork, proven.massif);
       begun = true;
     }

@@ -6,7 +6,7 @@ import { VerificationError } from '../../core/errors.js';
 import type { OpenFork } from '../../core/fork/judge-fork.js';
 import { firstName } from '../../core/fork/log-generation.js';
 import { appendLeaves } from '../../core/mmr/append-leaves.js';
-import { sizeOfLeaves } from '../../core/mmr/leaf-count.js';
+import { leafCount, sizeOfLeaves } from '../../core/mmr/leaf-count.js';
 import { peaks as peakIndices } from '../../core/mmr/peaks.js';
 import { readLogClaims } from '../../core/receipt/log-claims.js';
 import { rfc9162Leaf } from '../../core/rfc9162/rfc9162-leaf.js';
@@ -59,6 +59,8 @@ interface FollowedStatementLog {
 const CHECKPOINT = 'checkpoint';
 /** Roots of the complete subtrees that were seen, largest first: enough to continue from. */
 const PEAKS = 'peaks';
+
+type KnownRoot = Pick<Checkpoint, 'size' | 'root'>;
 
 interface SeenState extends Checkpoint {
   readonly peaks: readonly Uint8Array[];
@@ -114,8 +116,8 @@ interface Grown {
   readonly knownLeaf: Uint8Array | undefined;
 }
 
-/** Continues from the last seen state. If its peaks were lost, the older root must appear on the way. */
-async function grow(log: FollowedStatementLog, { seen, known }: Base, to: bigint): Promise<Grown> {
+/** Continues from the last seen state. If it is read again from its first entry, each older root must appear on the way. */
+async function grow(log: FollowedStatementLog, { seen, cut, known }: Base, to: bigint): Promise<Grown> {
   let peaks = seen.peaks;
   let size = seen.peaks.length === 0 ? 0n : seen.size;
   let knownLeaf: Uint8Array | undefined;
@@ -125,21 +127,24 @@ async function grow(log: FollowedStatementLog, { seen, known }: Base, to: bigint
     size += BigInt(hashes.length);
   };
   for await (const hashes of leafHashes(log, size, to)) {
-    const upToSeen = Number(seen.size - size);
-    if (upToSeen > 0 && upToSeen <= hashes.length) {
-      add(hashes.slice(0, upToSeen));
-      checkRoot(peaks, seen);
-      add(hashes.slice(upToSeen));
-    } else add(hashes);
+    let rest = hashes;
+    for (const older of cut ? [cut, seen] : [seen]) {
+      const upTo = Number(older.size - size);
+      if (upTo < 0 || upTo > rest.length) continue;
+      add(rest.slice(0, upTo));
+      checkRoot(peaks, older, older === cut ? 'root that was seen' : undefined);
+      rest = rest.slice(upTo);
+    }
+    add(rest);
   }
   return { peaks, knownLeaf };
 }
 
-function checkRoot(peaks: readonly Uint8Array[], { size, root }: Checkpoint): void {
+function checkRoot(peaks: readonly Uint8Array[], { size, root }: KnownRoot, what = 'signed root'): void {
   if (!equalBytes(rfc9162Root(peaks), root))
     throw new VerificationError(
       'consistency_invalid',
-      `the tiles do not lead to the signed root of ${counted(size, 'entry', 'entries')}: a fork`,
+      `the tiles do not lead to the ${what} of ${counted(size, 'entry', 'entries')}: a fork`,
     );
 }
 
@@ -148,6 +153,15 @@ interface Base {
   readonly seen: SeenState;
   readonly known: FollowedStatementLog['known'];
   readonly fork?: OpenFork;
+  /** Of the leaves that were seen and that the fork kept, if it lost others: as many as there is a root of. */
+  readonly cut?: KnownRoot;
+}
+
+/** The largest state within the first so many leaves of a seen one whose root its peaks give. */
+function cutTo({ size, peaks }: SeenState, leaves: bigint): KnownRoot {
+  const ends = peakIndices(sizeOfLeaves(size)).map((peak) => leafCount(peak + 1n));
+  const whole = peaks.length === 0 ? [] : ends.filter((end) => end <= leaves);
+  return { size: whole.at(-1) ?? 0n, root: rfc9162Root(peaks.slice(0, whole.length)) };
 }
 
 /** Follows a log over an open fork, if its name changed since it was seen. @throws {VerificationError} if it is no open fork */
@@ -164,7 +178,8 @@ async function baseOf(log: FollowedStatementLog, seen: SeenState, checkpoint: Ch
   const known = { index: newest.leaves, entry: newest.bytes };
   if (kept === seen.size) return { seen, known, fork };
   if (ended.last.leaves === seen.size) await checkLastRoot(log, ended.last.seal, seen.root);
-  return { seen: { origin: newest.log, size: newest.leaves, root: newest.root, peaks: [] }, known, fork };
+  const shared = { origin: newest.log, size: newest.leaves, root: newest.root, peaks: [] };
+  return { seen: shared, known, fork, cut: cutTo(seen, kept) };
 }
 
 /** Reads the log again from its first entry if it was over the place of a known one before that was compared. */
@@ -185,12 +200,10 @@ async function checkLastRoot({ forkKeys }: FollowedStatementLog, seal: Uint8Arra
   await verifyReceiptSignature({ sign1, ...readLogClaims(sign1.protectedHeader) }, root, trust, 'the last seal');
 }
 
-function checkKnown({ known }: Base, { knownLeaf }: Grown): void {
-  if (known && knownLeaf && !equalBytes(knownLeaf, rfc9162Leaf(known.entry)))
-    throw new VerificationError(
-      'leaf_mismatch',
-      `entry ${known.index} is not the one that the service shows elsewhere`,
-    );
+function checkKnown({ known, fork }: Base, { knownLeaf }: Grown): void {
+  if (!known || !knownLeaf || equalBytes(knownLeaf, rfc9162Leaf(known.entry))) return;
+  const expected = fork ? 'the fork statement: a silent fork' : 'the one that the service shows elsewhere';
+  throw new VerificationError('leaf_mismatch', `entry ${known.index} is not ${expected}`);
 }
 
 /**
@@ -240,7 +253,10 @@ async function lookFurther(
   checkRoot(grown.peaks, checkpoint);
   checkKnown(base, grown);
   if (base.known && base.known === log.known) await rememberKnown(base.known, checkpoint.size, kept, log.now());
-  const entries = await readOn(log, kept, base.seen.size, { size: checkpoint.size, peaks: grown.peaks });
+  const entries = await readOn(log, kept, base.fork?.kept ?? base.seen.size, {
+    size: checkpoint.size,
+    peaks: grown.peaks,
+  });
   await kept.write(PEAKS, concatBytes(...grown.peaks));
   await kept.write(CHECKPOINT, checkpoint.note);
   if (checkpoint.size > 0n) await kept.write(SIZE, utf8(String(checkpoint.size)));
@@ -250,7 +266,8 @@ async function lookFurther(
   const text = entriesText(checkpoint.size, entries);
   if (!base.fork) return { text, next: entries.next };
   await kept.write(FORK, base.fork.newest.bytes);
-  return { text: `${forkText(base.fork, { name: seen.origin, leaves: seen.size })}; ${text}`, next: entries.next };
+  const over = forkText(base.fork, { name: seen.origin, leaves: seen.size }, base.cut?.size);
+  return { text: `${over}; ${text}`, next: entries.next };
 }
 
 function checkNotOlder(checkpoint: Checkpoint, seen: Checkpoint): void {

@@ -45,6 +45,8 @@ export interface SampleLogPlan {
   /** Idtimestamps of its leaves; they rise by a millisecond unless told. */
   readonly idAt?: (leaf: number) => bigint;
   readonly trieIdentity?: (event: AssetEventDocument) => string;
+  /** Something else than an event at a place; undefined: the event. */
+  readonly otherLeaf?: (leaf: number, idtimestamp: bigint) => Uint8Array | undefined;
 }
 
 const risingId = (leaf: number): bigint => FIRST_ID + (BigInt(leaf) << 24n);
@@ -66,7 +68,7 @@ export function sampleSealedLog(plan: SampleLogPlan): SampleSealedLog {
   const { idAt = risingId } = plan;
   const name = { issuer, subject: plan.subject ?? tenancyLogSubject(tenancy) };
   const events = Array.from({ length: plan.leaves }, (_, leaf) => sampleEvent(plan, leaf));
-  const leaves = events.map((event, leaf) => assetEventLeaf(event, idAt(leaf)));
+  const leaves = events.map((event, leaf) => plan.otherLeaf?.(leaf, idAt(leaf)) ?? assetEventLeaf(event, idAt(leaf)));
   const { nodes } = appendLeaves(hashPosPair64, 0n, [], leaves);
   const identity = plan.trieIdentity ?? ((event) => event.identity.replace(/^public/, ''));
   const entries: TrieEntry[] = events.map((event, leaf) => ({
