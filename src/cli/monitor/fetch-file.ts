@@ -19,13 +19,12 @@ export async function fetchFile(url: string): Promise<Uint8Array | undefined> {
     },
   );
   if (response.status === 404) return undefined;
-  if (response.status >= 300 && response.status < 400)
-    throw new LogUnreachable(
-      `${url} redirects to ${response.headers.get('location')}: give the address of the service there`,
-    );
+  const elsewhere = response.headers.get('location');
+  if (response.status >= 300 && response.status < 400 && elsewhere !== null)
+    throw new LogUnreachable(`${url} redirects to ${elsewhere}: give the address of the service there`);
   if (!response.ok) throw new LogUnreachable(`${url} answers ${response.status}`);
   const length = Number(response.headers.get('content-length') ?? 0);
-  if (length > MOST_BYTES) throw new LogUnreachable(`${url} answers ${length} bytes`);
+  if (length > MOST_BYTES) throw new LogUnreachable(`${url} answers ${length} bytes, more than ${MOST_BYTES}`);
   return boundedBody(response, url);
 }
 
