@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
+import { encodeCbor } from '../../src/core/cose/cbor.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
 import { signForkStatement } from '../../src/core/fork/fork-statement.js';
 import { encodeForks } from '../../src/core/fork/read-fork-statement.js';
@@ -183,9 +184,11 @@ describe('vcon-archivist monitor of seals that are registered in a statement log
   it('says that what it keeps of them is damaged, and does not accuse the log', async () => {
     show(log, 9, []);
     await monitor();
-    writeFileSync(state(LOG, 'registered.cbor'), 'damaged');
-    const { err, exitCode } = await monitor();
-    expect([exitCode, err.includes('is damaged'), err.includes('ALARM')]).toEqual([2, true, false]);
+    for (const damaged of ['damaged', encodeCbor([[ORIGIN, 0, utf8('no seal')]])]) {
+      writeFileSync(state(LOG, 'registered.cbor'), damaged);
+      const { err, exitCode } = await monitor();
+      expect([exitCode, err.includes('registered.cbor is damaged'), err.includes('ALARM')]).toEqual([2, true, false]);
+    }
   });
 
   it('compares over an open fork what it kept, not what it lost, and no more than it says', async () => {

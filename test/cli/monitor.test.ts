@@ -331,14 +331,3 @@ describe('vcon-archivist monitor of a statement log', () => {
     expect((await monitor()).exitCode).toBe(0);
   });
 });
-
-describe('vcon-archivist monitor', () => {
-  it.each([
-    ['nothing to trust', []],
-    ['a verifier key that is none', ['--vkey', 'log/1+00000000+AAAA']],
-    ['seconds that are none', ['--seconds', '0', '--vkey', 'x']],
-  ])('exits 2 with %s', async (_, args) => {
-    const { err, exitCode } = await look(...args);
-    expect([exitCode, err !== '']).toEqual([2, true]);
-  });
-});

@@ -1,4 +1,8 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { rememberManifest } from '../../src/cli/manifest-state.js';
 import { checkNotBefore } from '../../src/cli/seen-manifest.js';
 import { keyThumbprint } from '../../src/core/cose/cose-key.js';
 import type { KeyManifest } from '../../src/core/keys/key-manifest.js';
@@ -47,4 +51,19 @@ it('key manifests are taken after one that was seen if they are of its history, 
   expect(await check(otherFirst, second)).toThrow('two histories');
   expect(await check(otherFirst, first, second)).toThrow('two key manifests 1');
   expect(await check(first, otherBeginning)).toThrow('when the first manifest was made');
+  const elsewhere = one.subject.replace(/3$/, '4');
+  const logs = one.logs.map((log) => (log.kind === 'keys' ? { ...log, name: elsewhere } : log));
+  const otherLog = await sign({ ...one, subject: elsewhere, logs });
+  expect(await check(first, otherLog)).toThrow(`is of the keys log ${elsewhere}, the one that was seen before is of `);
+});
+
+it('a key manifest that was seen before is not written again, so its folder may be read-only by then', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'seen-manifest-'));
+  const given = { history: await history(await sign(one)) };
+  await rememberManifest(folder, given);
+  const [name] = await readdir(folder);
+  const { ino } = await stat(join(folder, name!));
+  await rememberManifest(folder, given);
+  expect((await stat(join(folder, name!))).ino).toBe(ino);
+  await rm(folder, { recursive: true });
 });

@@ -23,6 +23,7 @@ describe('an option of verify', () => {
     ['--state', 'folder', /--state needs --root/],
     ['--manifest', 'file', /--manifest needs --root/],
     ['--witness-quorum', '2', /--witness-quorum needs --witness/],
+    ['--witness', 'w1.example', /--witness: a verifier key is not name\+hash\+key of an Ed25519 key/],
     [
       '--issuer',
       'tenant/0192e8f5-1111-7000-8000-000000000001',
@@ -84,6 +85,11 @@ describe('verify by the fingerprint of the root key', () => {
         expect([err, exitCode]).toEqual([expect.stringMatching(`^error: ${given} contains no evidence: neither `), 2]);
     const aboutIt = file('letter.cose', await sampleStatement(sampleAttributes(letter)));
     expect((await byRoot(aboutIt, zip)).err).toContain('no key manifest: give one with --manifest');
+  });
+
+  it('refuses a file of --manifest that is not a key manifest, and names it', async () => {
+    const { err, exitCode } = await byRoot('--manifest', statement, vcon, statement);
+    expect([err, exitCode]).toEqual([`error: --manifest: ${statement} is not a key manifest`, 2]);
   });
 
   it('says that a URL does not answer, or names no public asset, before it asks for a key manifest', async () => {
