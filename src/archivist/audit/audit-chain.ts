@@ -1,4 +1,3 @@
-import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { equalBytes } from '../../core/bytes.js';
 import type { Keyring } from '../../platform/keys/keyring.js';
@@ -9,6 +8,7 @@ import { headerFields, NO_PARENT } from '../chain/block.js';
 import { readChainFork } from '../chain/chain-fork.js';
 import { sealInput } from '../chain/extend-chain.js';
 import { keptBlock } from '../chain/kept-blocks.js';
+import { rlpList } from '../chain/rlp-list.js';
 import { transactionSigner } from '../chain/transaction.js';
 import { listRoot } from '../chain/trie-root.js';
 import { dataOf, hexData, numberOf } from '../quantity.js';
@@ -153,7 +153,7 @@ async function faultOf(
 ): Promise<string | undefined> {
   if (row.transaction_index !== at.place) return 'its stored index is wrong';
   if (!equalBytes(keccak_256(row.signed), row.transaction_hash)) return 'its stored hash is wrong';
-  const [nonce, , , to, , input] = decoded(row.signed);
+  const [nonce, , , to, , input] = rlpList(row.signed);
   if (!nonce || !to || !input) return 'it cannot be read';
   if (numberOf(nonce) !== at.nonce) return 'its nonce does not follow the one before';
   if (row.sender.toLowerCase() !== at.miner) return 'its sender is not the key that made the block';
@@ -161,14 +161,6 @@ async function faultOf(
   if (row.wallet_address?.toLowerCase() !== hexData(to)) return 'it is addressed to another tenancy than its own';
   const said = await inputOf(audit, row);
   return said && equalBytes(said, input) ? undefined : `its data differs from its ${row.kind}`;
-}
-
-function decoded(signed: Uint8Array): (Uint8Array | undefined)[] {
-  try {
-    return RLP.decode(signed) as Uint8Array[];
-  } catch {
-    return [];
-  }
 }
 
 async function inputOf({ database }: DeploymentAudit, row: TransactionRow): Promise<Uint8Array | undefined> {

@@ -4,6 +4,7 @@ import { equalBytes, utf8 } from '../../core/bytes.js';
 import { type ChainKey, recoverAddress } from '../../platform/keys/chain-key.js';
 import { dataOf, numberOf } from '../quantity.js';
 import { type Block, headerFields } from './block.js';
+import { rlpList } from './rlp-list.js';
 
 /** What the block says that continues a chain whose newest blocks were lost with the database (docs/formats/fork.md). */
 interface ChainFork {
@@ -42,7 +43,7 @@ interface ReadChainFork extends ChainFork {
 export function readChainFork({ number, header }: Pick<Block, 'number' | 'header'>): ReadChainFork | undefined {
   const { extraData, parentHash } = headerFields(header);
   if (number === 0n || extraData === '0x') return undefined;
-  const [kind, lastNumber, lastHash, reason, r, s, recovery] = listOf(dataOf(extraData));
+  const [kind, lastNumber, lastHash, reason, r, s, recovery] = rlpList(dataOf(extraData));
   if (!lastNumber || !lastHash || !reason || !r || !s || !recovery || !equalBytes(kind!, KIND))
     throw new TypeError('its extra data is not a fork');
   const fork = { lastNumber: numberOf(lastNumber), lastHash, reason: new TextDecoder().decode(reason) };
@@ -50,13 +51,4 @@ export function readChainFork({ number, header }: Pick<Block, 'number' | 'header
   const signer = recoverAddress(signedHash(dataOf(parentHash), fork), signature);
   if (signer === undefined) throw new TypeError('its fork is not signed');
   return { ...fork, signer };
-}
-
-function listOf(bytes: Uint8Array): Uint8Array[] {
-  try {
-    const list = RLP.decode(bytes);
-    return Array.isArray(list) && list.every((each) => each instanceof Uint8Array) ? (list as Uint8Array[]) : [];
-  } catch {
-    return [];
-  }
 }

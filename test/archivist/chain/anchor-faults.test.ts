@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RLP } from '@ethereumjs/rlp';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditChain } from '../../../src/archivist/audit/audit-chain.js';
 import { transactionRows } from '../../../src/archivist/audit/chain-audit-store.js';
@@ -337,6 +338,34 @@ describe('a database that is older than its chain', () => {
     ]);
   });
 
+  it('is not what two looks find while another process adds a block', async () => {
+    await confirmed();
+    await anchoredAll();
+    await rig.extend();
+    await confirmed();
+    await anchoredAll();
+    const deps = forkDeps();
+    let looks = 0;
+    let added = 0;
+    const found: { readonly looks: number; readonly isHalted: boolean }[] = [];
+    const watch = await watchChain({
+      ...deps,
+      database: {
+        ...deps.database,
+        async inTransaction(scope, work) {
+          const result = await deps.database.inTransaction(scope, work);
+          looks += 1;
+          if (looks === 1) added = await rig.extend();
+          return result;
+        },
+      },
+      looked: (isHalted) => void found.push({ looks, isHalted }),
+    });
+    await watch.close();
+    expect(added).toBeGreaterThan(0);
+    expect(found[0]).toEqual({ looks: 2, isHalted: false });
+  });
+
   it('is known to go on after an open fork, however late a look from before the fork ends', async () => {
     await loseNewestBlock();
     const deps = forkDeps();
@@ -462,6 +491,11 @@ describe('a database that is older than its chain', () => {
       signChainFork({ ...fork, lastNumber, lastHash }, parent.block_hash, key);
     expect(await auditedWith(await signed(fork.lastNumber + 1n, fork.lastHash))).toMatch(/forks the chain after/);
     expect(await auditedWith(await signed(fork.lastNumber, new Uint8Array(32)))).toMatch(/names a different block/);
+    const name = `blocks/${rig.deployment.deploymentTenancy}/${fork.lastNumber.toString().padStart(16, '0')}`;
+    const kept = (await objects().get(name))!;
+    await objects().remove(name);
+    expect((await faults()).join('; ')).toMatch(/names block \d+, which is not in the object store/);
+    await objects().put(name, kept);
     const moved = await signChainFork(fork, new Uint8Array(32), key);
     expect(await auditedWith(moved)).toMatch(/not signed by the key that made the block/);
     expect(await faults()).toEqual([]);
@@ -525,6 +559,12 @@ describe('a database that is older than its chain', () => {
     expect(await auditedAs(strange.address, strange.address)).toEqual([
       `block ${number} was not made with a chain key of this deployment`,
     ]);
+    // A list of too few, no list, and a list within a list: the others are read all the same.
+    for (const value of [[], new Uint8Array(60).fill(1), [[], [], [], [], [], []]]) {
+      const signed = RLP.encode(value);
+      await put({ header: block.header, hash: block.block_hash }, [{ signed, hash: keccak_256(signed), sender: own }]);
+      expect(await faults()).toContain(`transaction 0 of block ${number}: it cannot be read`);
+    }
     await put(
       { header: block.header, hash: block.block_hash },
       rows.map(({ signed, transaction_hash: hash, sender }) => ({ signed, hash, sender })),
