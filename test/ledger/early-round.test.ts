@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogRef } from '../../src/ledger/log.js';
+import { ClockSkewed } from '../../src/ledger/log-inconsistent.js';
 import { findLog } from '../../src/ledger/log-store.js';
 import { runRound } from '../../src/ledger/run-round.js';
 import { sealObjectKey } from '../../src/ledger/seal-object.js';
@@ -155,5 +156,21 @@ describe.each(engines())('a round with statements that are coming, on %s', (engi
     const { halted, leaves } = await stateOf(rig, log);
     expect(halted).toContain(reason);
     expect(leaves).toBe(1n);
+  });
+
+  it('stores nothing while the clock differs from the database’s by more than 5 s', async () => {
+    const rig = opened.rig();
+    const { log, accepted } = await leftLog(rig);
+    const { coming, entryIds, commit, settle } = comingTo(rig, log);
+    await commit();
+    settle(true);
+    for (const off of [6_000, -6_000]) {
+      rig.nowMs = () => Date.now() + off;
+      await expect(runRound(rig.state, log, coming)).rejects.toThrow(ClockSkewed);
+      expect((await stateOf(rig, log)).leaves).toBe(1n);
+    }
+    rig.nowMs = () => Date.now();
+    await rig.drain(log);
+    await auditLog(rig, log, [...accepted, ...entryIds]);
   });
 });

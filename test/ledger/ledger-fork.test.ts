@@ -10,6 +10,7 @@ import { engines } from '../support/engines.js';
 import { auditLog, type Remembered } from './ledger-audit.js';
 import type { LedgerRig } from './ledger-rig.js';
 import { type Opened, openEngine } from './test-engines.js';
+import { unseal } from './unsealed-log.js';
 
 const LOGS: readonly (readonly [LogStructure, 'asset_event' | 'statement'])[] = [
   ['MMR_SHA256', 'asset_event'],
@@ -259,24 +260,6 @@ describe.each(engines())('a log on %s', (engine) => {
       expect([size, sealNumber, await seals(rig, log)]).toEqual([sealed.size, sealed.sealNumber, shown]);
     });
 
-    /** Takes the last seal away again, as a crash between commit and seal left a log of an earlier version. */
-    async function unseal(rig: LedgerRig, log: LogRef, before: LogState): Promise<void> {
-      await opened.asOwner('DELETE FROM archivist.seal WHERE log_id = $1 AND seal_number > $2', [
-        log.logId,
-        before.sealNumber,
-      ]);
-      await opened.asOwner('DELETE FROM archivist.peak_receipt WHERE log_id = $1 AND node_index >= $2', [
-        log.logId,
-        before.size,
-      ]);
-      await opened.asOwner(
-        `UPDATE archivist.log SET seal_number = $2, sealed_size = $3, published_number = $2, published_size = $3
-          WHERE log_id = $1`,
-        [log.logId, before.sealNumber, before.size],
-      );
-      await rig.objectStore.remove(sealObjectKey(log, before.sealNumber + 1n));
-    }
-
     it('is sealed where an earlier version stopped between commit and seal', async () => {
       const rig = opened.rig();
       const log = await rig.newLog(structure);
@@ -285,7 +268,7 @@ describe.each(engines())('a log on %s', (engine) => {
       const sealed = await stateOf(rig, log);
       accepted.push(...(await rig.accept(log, kind, 3)));
       await rig.drain(log);
-      await unseal(rig, log, sealed);
+      await unseal(opened, rig, log, sealed);
       accepted.push(...(await rig.accept(log, kind, 1)));
       const restarted = rig.sibling();
       await restarted.drain(log);
@@ -304,7 +287,7 @@ describe.each(engines())('a log on %s', (engine) => {
       const sealed = await stateOf(rig, log);
       await rig.accept(log, kind, 3);
       await rig.drain(log);
-      await unseal(rig, log, sealed);
+      await unseal(opened, rig, log, sealed);
       await flip(log, node);
       await rig.drain(log);
       const { halted, sealNumber } = await stateOf(rig, log);

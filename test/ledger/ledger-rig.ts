@@ -117,7 +117,9 @@ export function createRig(parts: RigParts): LedgerRig {
       published: (...values) => rig.onPublished(...values),
       statementSource: {
         async contents(_tx, waiting) {
-          return waiting.map(({ entryId, entryTenantId }) => ({
+          // A statement that begins a generation is of no event.
+          const own = waiting.filter(({ entryId }) => entries.secrets.has(entryId));
+          return own.map(({ entryId, entryTenantId }) => ({
             entryId,
             tenantId: entryTenantId,
             content: {
