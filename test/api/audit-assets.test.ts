@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditKeys } from '../../src/archivist/audit/audit-keys.js';
+import { auditRegistrations } from '../../src/archivist/audit/audit-registrations.js';
+import { nodeVerify } from '../../src/platform/keys/node-verify.js';
+import { openObjectStore } from '../../src/platform/open-object-store.js';
+import { parseConfig } from '../../src/service/config/config.js';
 import { sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
 import { faultsOfAudit } from './faults-of-audit.js';
 import { sendCose } from './send-cose.js';
@@ -134,4 +139,72 @@ describe('the audit of the rows by which events are found', () => {
     expect(colours(await audit())).toEqual([]);
     await running.asOwner(`DELETE FROM ${later}`);
   }, 60_000);
+});
+
+describe('the audit of registrations', () => {
+  it('finds that the submitted bytes of one are no statement, and still reads the others', async () => {
+    const faults: string[] = [];
+    const { database, deployment } = running.service.parts;
+    const audited = { database, deployment, fault: (_: string, what: string) => void faults.push(what) };
+    const set = (submitted: string) =>
+      running.asOwner(
+        `UPDATE archivist.registration SET submitted = ${submitted} WHERE event_id IN (SELECT event_id FROM archivist.registration ORDER BY event_id LIMIT 2)`,
+      );
+    await running.asOwner('CREATE TABLE public.kept AS SELECT event_id, submitted FROM archivist.registration');
+    await set(`'\\x00'`);
+    await auditRegistrations({
+      ...audited,
+      objectStore: await openObjectStore(parseConfig(running.environment).objectStore),
+    });
+    await set('(SELECT k.submitted FROM public.kept k WHERE k.event_id = registration.event_id)');
+    await running.asOwner('DROP TABLE public.kept');
+    const differs = faults.filter((fault) => fault.endsWith('differs from the one in the log'));
+    expect(new Set(differs).size).toBe(2);
+  });
+});
+
+describe('the audit of the keys of tenancies', () => {
+  const key = (order: string) => `(SELECT ${order}(key_id) FROM archivist.signing_key WHERE role = 'tessera')`;
+
+  it.each([
+    ['has no certificate', 'certificate = NULL', 'has no certificate of the issuer key: the service did not make it'],
+    ['has bytes that are no certificate', `certificate = '\\x00'`, 'has an invalid certificate: '],
+    [
+      'has the certificate of another tenancy',
+      `certificate = (SELECT certificate FROM archivist.signing_key WHERE key_id = ${key('max')})`,
+      'differs from the key in its certificate',
+    ],
+    ['was valid earlier', `valid_from = valid_from - interval '1 day'`, 'differs from the key in its certificate'],
+    [
+      'has a member that its certificate lacks',
+      `public_jwk = public_jwk || '{"d": "x"}'`,
+      'differs from the key in its certificate',
+    ],
+    ['is of no known kind', `public_jwk = '{"kty": "none"}'`, 'cannot be read'],
+    ['has a number that is none', `public_jwk = public_jwk || '{"x": 5}'`, 'cannot be read'],
+    ['has ended', `state = 'retired', valid_until = now()`, 'has an end, but keys of tenancies never end'],
+  ])('finds that one %s', async (_, change, fault) => {
+    const { database, deployment } = running.service.parts;
+    const columns = 'certificate, valid_from, valid_until, public_jwk, state';
+    const audit = async () => {
+      const faults: string[] = [];
+      const found = (_name: string, what: string) => void faults.push(what);
+      const objectStore = await openObjectStore(parseConfig(running.environment).objectStore);
+      await auditKeys({ database, deployment, objectStore, verifySignature: nodeVerify, fault: found });
+      return faults;
+    };
+    const one = `WHERE key_id = ${key('min')}`;
+    await running.asOwner(
+      `CREATE TABLE public.kept AS SELECT * FROM archivist.signing_key ${one}`,
+      `UPDATE archivist.signing_key SET ${change} ${one}`,
+    );
+    const faults = await audit();
+    await running.asOwner(
+      `UPDATE archivist.signing_key SET (${columns}) = (SELECT ${columns} FROM public.kept) ${one}`,
+      'DROP TABLE public.kept',
+    );
+    expect(faults).toEqual([expect.stringContaining(`the tessera key `)]);
+    expect(faults[0]).toContain(fault);
+    expect(await audit()).toEqual([]);
+  });
 });

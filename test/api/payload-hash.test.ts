@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decode } from 'cborg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditPayloadHash } from '../../src/scitt/payload-hash/audit-payload-hash.js';
 import { foreignLeaf, foreignMap, foreignReceiptHolds } from '../scitt/foreign-reader.js';
 import { type SampleIssuer, sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
 import { sendCose } from './send-cose.js';
@@ -98,6 +99,41 @@ describe('the payload-hash profile', () => {
     expect(refused.length).toBeGreaterThan(0);
     expect(titleOf(refused[0]!.bytes)).toBe('Too Many Requests');
     expect(refused[0]!.headers.get('retry-after')).toBe('1');
+  });
+});
+
+describe('the audit of the payload-hash profile', () => {
+  const audit = async () => {
+    const faults: string[] = [];
+    const { database } = running.service.parts;
+    await auditPayloadHash({ database, fault: (_, what) => void faults.push(what) });
+    return faults;
+  };
+
+  beforeAll(async () => {
+    await post(linkStatement('f:vcon_created:+15550100'));
+    await post(linkStatement('f:vcon_created:+15550101'));
+    await running.asOwner(
+      'CREATE TABLE public.kept AS SELECT entry_id, submitted FROM archivist.payload_hash_registration',
+    );
+  });
+
+  it.each([
+    ['that the submitted bytes are no statement', `'\\x00'`, /^entry \S+: the submitted statement: /],
+    [
+      'that the submitted statement has another payload than the log',
+      '(SELECT submitted FROM archivist.payload_hash_registration ORDER BY entry_id DESC LIMIT 1)',
+      /^entry \S+: the log holds a different payload$/,
+    ],
+  ])('finds %s', async (_, submitted, fault) => {
+    const first = 'entry_id = (SELECT min(entry_id::text)::uuid FROM archivist.payload_hash_registration)';
+    const set = (value: string) =>
+      running.asOwner(`UPDATE archivist.payload_hash_registration r SET submitted = ${value} WHERE ${first}`);
+    await set(submitted);
+    const faults = await audit();
+    await set('(SELECT k.submitted FROM public.kept k WHERE k.entry_id = r.entry_id)');
+    expect(faults).toEqual([expect.stringMatching(fault)]);
+    expect(await audit()).toEqual([]);
   });
 });
 

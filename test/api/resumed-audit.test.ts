@@ -8,6 +8,7 @@ import { toHex } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { AuditStopped } from '../../src/ledger/audit/audit-context.js';
 import type { AuditedLog } from '../../src/ledger/audit/audit-log.js';
+import type { LogState } from '../../src/ledger/log.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
 import { auditDeployment } from '../../src/service/audit-deployment.js';
@@ -141,6 +142,32 @@ describe('a stopped audit', { timeout: 60_000 }, () => {
     await changeFirst(true);
     expect(log(logs).from).toBe(0n);
     expect(faults.join()).toMatch(/contradicts the event/);
+  });
+
+  it('starts anew where the last leaf that was read has another time now', async () => {
+    await stopped();
+    const { logs } = JSON.parse(await readFile(file, 'utf8')) as { logs: { logId: string; leaves: string }[] };
+    const { logId, leaves } = logs.at(-1)!;
+    const change = () =>
+      running.asOwner(
+        `UPDATE archivist.leaf SET idtimestamp = set_byte(idtimestamp, 7, get_byte(idtimestamp, 7) # 1)
+          WHERE log_id = '${logId}' AND leaf_index = ${BigInt(leaves) - 1n}`,
+      );
+    await change();
+    const found = await audit();
+    await change();
+    expect(found.logs.find((each) => each.logId === logId)!.from).toBe(0n);
+  });
+
+  it('leaves a log with more than a thousand faults as it was in the file, which can be continued from', async () => {
+    await stopped();
+    const before = await readFile(file, 'utf8');
+    const { logId, tenantId } = JSON.parse(before).logs[0] as Record<'logId' | 'tenantId', string>;
+    const log = { logId, tenantId, name: 'a log' } as LogState;
+    const { fault, progressOf } = await openState();
+    for (let number = 0; number <= 1_000; number += 1) fault(log.name, `fault ${number}`);
+    await progressOf.reached(log, progressOf.earlier(log)!);
+    expect(await readFile(file, 'utf8')).toBe(before);
   });
 
   it('finds that a log has fewer leaves than the file knows', async () => {

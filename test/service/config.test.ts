@@ -212,7 +212,7 @@ describe('the configuration', () => {
     expect(parseConfig({ HOST: '0.0.0.0', PLUGIN_SECRET: 'a'.repeat(16) }).plugin.host).toBe('0.0.0.0');
   });
 
-  it('takes no witness twice: it would make a quorum by itself', () => {
+  it('takes no witness twice, which would make a quorum by itself, and no quorum of more than there are', () => {
     const key = (byte: number) => new Uint8Array(32).fill(byte);
     const witness = (name: string, publicKey: Uint8Array) =>
       `${encodeVkey({ name, type: NoteKeyType.cosignature, publicKey })} http://${name}`;
@@ -220,6 +220,9 @@ describe('the configuration', () => {
     expect(given(witness('a.example', key(1)), witness('b.example', key(2))).witnessing.quorum).toBe(2);
     expect(() => given(witness('a.example', key(1)), witness('a.example', key(2)))).toThrow(/WITNESSES/);
     expect(() => given(witness('a.example', key(1)), witness('b.example', key(1)))).toThrow(/WITNESSES/);
+    expect(() => parseConfig({ WITNESSES: witness('a.example', key(1)), WITNESS_QUORUM: '2' })).toThrow(
+      'WITNESS_QUORUM: is larger than the number of WITNESSES, 1',
+    );
   });
 
   it('cannot be changed afterwards', () => {

@@ -1,5 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keysLog } from '../../src/archivist/deployment.js';
 import { rotateDeploymentKey, rotateRoot } from '../../src/archivist/operator/manage-keys.js';
+import { isWaiting } from '../../src/ledger/intake-store.js';
+import { enterKeyManifest } from '../../src/ledger/keys-log/enter-key-manifest.js';
+import { statementBytes } from '../../src/ledger/statement-store.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { startTestService, type TestService } from '../api/test-service.js';
 
@@ -28,5 +33,19 @@ describe('the rotation of a key', () => {
     const slow = { ...keys, database: overtaken(database, () => rotateRoot(keys)) };
     await expect(rotateDeploymentKey(slow, 'note')).rejects.toMatchObject({ code: 'conflict' });
     await expect(rotateDeploymentKey(keys, 'note')).resolves.toMatchObject({ active: { role: 'note' } });
+  });
+});
+
+describe('a key manifest', () => {
+  it('whose number is taken is neither stored nor queued for the keys log', async () => {
+    const { database, deployment } = running.service.parts;
+    const log = keysLog(deployment);
+    const entryId = randomUUID();
+    const entered = await database.inTransaction('system', async (tx) => [
+      await enterKeyManifest(tx, log, { number: 1n, entryId, manifest: Uint8Array.of(1) }),
+      await isWaiting(tx, log, entryId),
+      await statementBytes(tx, log.tenantId, entryId),
+    ]);
+    expect(entered).toEqual([false, false, undefined]);
   });
 });

@@ -59,7 +59,8 @@ describe('the audit by schedule', { timeout: 120_000 }, () => {
     await vi.waitFor(async () => expect((await running.owner.get(receipt)).status).toBe(200), PATIENCE);
   });
 
-  it('records nothing new about a log in which nothing new is', async () => {
+  it('records nothing new about a log in which nothing new is, also of one without entries', async () => {
+    const other = await running.client({ otherTenancy: true, roles: ['OWNER'] });
     // Entries that were accepted before the first audit can still be on their way into the log.
     await vi.waitFor(async () => {
       const known = (await audits())[0]!.identity;
@@ -70,6 +71,7 @@ describe('the audit by schedule', { timeout: 120_000 }, () => {
       );
       expect((await audits())[0]!.identity).toBe(known);
     }, PATIENCE);
+    expect((await other.get(AUDITS)).json['security_events']).toEqual([]);
   });
 
   it('raises the metric for a fault and records it, and clears the metric when the fault is gone', async () => {
