@@ -55,7 +55,7 @@ function describe(x509: X509Certificate): Certificate {
     throw new CertificateUnusable('it names two algorithms for its signature');
   const extensions = optional.find((member) => contextTag(member) === EXTENSIONS);
   if (extensions && version !== 3) throw new CertificateUnusable('it has extensions, and is not of version 3');
-  const [notBeforeMs, notAfterMs] = [Date.parse(x509.validFrom), Date.parse(x509.validTo)];
+  const [notBeforeMs, notAfterMs] = [timeOf(x509.validFrom), timeOf(x509.validTo)];
   // A comparison with NaN is false, so the certificate would be valid for ever.
   if (Number.isNaN(notBeforeMs) || Number.isNaN(notAfterMs)) throw new CertificateUnusable('it cannot be read');
   return {
@@ -69,6 +69,14 @@ function describe(x509: X509Certificate): Certificate {
     hasAcceptedKey: isAcceptedKey(x509.publicKey, publicKey),
     hasStrongSignature: isStrongSignature(algorithm),
   };
+}
+
+/**
+ * The time that OpenSSL writes as `Jan  1 00:00:00 2026 GMT`; NaN if it is no time, not in GMT, or of a year before 1000:
+ * `Date.parse` reads the year 49 as 2049.
+ */
+function timeOf(text: string): number {
+  return / [1-9]\d{3} GMT$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 function isSameElement(left: DerElement | undefined, right: DerElement | undefined): boolean {

@@ -111,7 +111,9 @@ export function octetString(element: DerElement | undefined): Uint8Array {
 /** The positions of the bits that are set in a BIT STRING. @throws {CertificateUnusable} */
 export function setBits(element: DerElement | undefined): ReadonlySet<number> {
   if (!(element instanceof BitString)) throw unreadable();
-  const bytes = element.valueBlock.valueHexView;
+  const bytes = content(element);
+  // Readers differ in whether bits after the last one count.
+  if (((bytes.at(-1) ?? 0) & ((1 << element.valueBlock.unusedBits) - 1)) !== 0) throw unreadable();
   const places = Array.from({ length: bytes.length * 8 }, (_, place) => place);
   return new Set(places.filter((place) => ((bytes[place >> 3]! >> (7 - (place & 7))) & 1) === 1));
 }
