@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrateTables } from '../../src/platform/postgres/migrate.js';
 import { commandLine } from '../support/command-line.js';
-import { onServer } from '../support/engines.js';
+import { engines, onServer } from '../support/engines.js';
 import { serverUrl } from '../support/prerequisites.js';
 
 describe('a command on a folder that is not the service’s', () => {
@@ -30,6 +30,20 @@ describe('a command on a folder that is not the service’s', () => {
       expect([err, exitCode]).toEqual([expect.stringContaining(`there is no database in DATA_DIR ${empty}`), 2]);
     }
     expect(await readdir(folder)).toEqual(['file']);
+  });
+
+  it('says that no service has started on its database: audit, backup', async () => {
+    const place = await engines()[0]!.place();
+    try {
+      for (const args of [['audit'], backup()]) {
+        const { err, exitCode } = await on(place.environment.DATA_DIR, ...args);
+        const why = 'error: there is no deployment in this database: no service has started on it';
+        expect([args[0], err, exitCode]).toEqual([args[0], why, 2]);
+      }
+      expect(await readdir(folder)).toEqual(['file']);
+    } finally {
+      await place.remove();
+    }
   });
 
   /** An empty database on the server, while the work goes on. */
