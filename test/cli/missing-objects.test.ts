@@ -48,6 +48,19 @@ describe('the objects that a copy needs', () => {
     expect(NEEDED.filter((key) => belongingTo(state)(key) !== 'belongs')).toEqual([]);
   });
 
+  it.each([
+    [`forks/${LOG}/0000000000000001`, 'later'],
+    [`forks/${FORKED}/0000000000000003`, 'later'],
+    [`forks/0192e8f5-0000-7000-8000-000000000003/0000000000000001`, 'not copied'],
+    [`seals/${LOG}.1/0000000000000002`, 'later'],
+    [`seals/${FORKED}.3/0000000000000002`, 'later'],
+    [`seals/${FORKED}.2/0000000000000004`, 'later'],
+    [`seals/${FORKED}/0000000000000004`, 'not copied'],
+    ['seals/0192e8f5-0000-7000-8000-000000000003/0000000000000001', 'not copied'],
+  ])('are not those of another deployment, and what came after the copy is told apart: %s is %s', (key, belongs) => {
+    expect(belongingTo(state)(key)).toBe(belongs);
+  });
+
   it.each(NEEDED)('are not all there without %s', (key) => {
     expect(missingObjects(state, new Set(NEEDED.filter((each) => each !== key)))).toEqual([key]);
   });

@@ -33,10 +33,10 @@ describe('a command on a folder that is not the service’s', () => {
   });
 
   it('says that no service has started on its database: audit, backup', async () => {
-    const place = await engines()[0]!.place();
+    const place = await engines().at(-1)!.place();
     try {
       for (const args of [['audit'], backup()]) {
-        const { err, exitCode } = await on(place.environment.DATA_DIR, ...args);
+        const { err, exitCode } = await commandLine(args, { ...place.environment, PORT: '1' });
         const why = 'error: there is no deployment in this database: no service has started on it';
         expect([args[0], err, exitCode]).toEqual([args[0], why, 2]);
       }
@@ -80,9 +80,12 @@ describe('a command on a folder that is not the service’s', () => {
       expect(await tables()).toBe(0);
       const client = new pg.Client(DATABASE_URL);
       await client.connect();
-      await migrateTables(client, 1).finally(() => client.end());
+      await migrateTables(client, 1);
       const before = await tables();
       await refused('an older version of vcon-archivist made it');
+      const later = "INSERT INTO archivist.schema_migration (name, run_on) VALUES ('999999_later', now())";
+      await client.query(later).finally(() => client.end());
+      await refused('a newer version of vcon-archivist has migrated it (999999_later is unknown to this version)');
       expect(await tables()).toBe(before);
     }),
   );

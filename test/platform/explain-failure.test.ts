@@ -35,6 +35,15 @@ it('a refused certificate of a server is told with what to change', async () => 
   expect(certificateFault(fetchFailed)).toMatch(/NODE_EXTRA_CA_CERTS, or for PostgreSQL in sslrootcert/);
 });
 
+it('a host with several addresses is told by the first that failed, and a password that is not given by its place', () => {
+  const refused = Object.assign(new Error(), { code: 'ECONNREFUSED', address: '::1', port: 5432 });
+  expect(failureReason(new AggregateError([refused, new Error('another')]))).toBe(
+    'nothing listens there (ECONNREFUSED, ::1:5432)',
+  );
+  const asked = new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string');
+  expect(failureReason(asked)).toBe('the server asks for a password: put one into the URL, or into PGPASSWORD');
+});
+
 it('a refused certificate does not hide whose it is', async () => {
   const refused = explained('the database cannot be opened', Promise.reject(await refusalOf({ name: 'CN=other' })));
   const error = await refused.catch((thrown: unknown) => thrown);

@@ -33,6 +33,8 @@ it.each([
   [new ReplyError('WRONGPASS invalid username-password pair or user is disabled.'), /^the server refuses the password/],
   [new ReplyError('NOAUTH Authentication required.'), 'the server asks for a password (NOAUTH)'],
   [withCode('ERR_TLS_CERT_ALTNAME_INVALID'), /^the certificate of the server is for other names: /],
+  [new Error('Connection is closed.'), 'the connection was closed'],
+  [new Error('Connection terminated unexpectedly'), 'the connection was closed'],
   [new Error('Command timed out'), 'no answer in time'],
   [new DOMException('The operation was aborted due to timeout', 'TimeoutError'), 'no answer in time'],
   [new KeyModuleError('login failed', 'CKR_PIN_INCORRECT'), 'the module returns CKR_PIN_INCORRECT'],

@@ -242,6 +242,25 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
   });
 });
 
+describe('vcon-archivist queue says what is wrong with its options', () => {
+  it('for a person and for a machine', async () => {
+    const { environment: place, remove } = await engines().at(-1)!.place();
+    environment(place);
+    for (const [args, says] of [
+      [['--limit', '1001'], '--limit must be a number up to 1000'],
+      [['--limit', 'all'], '--limit must be a number up to 1000'],
+      [['replay'], 'give either one job or --all'],
+      [['replay', 'a-job', '--all'], 'give either one job or --all'],
+    ] as const) {
+      expect(await run(...args)).toMatchObject({ exitCode: 2, err: `error: ${says}`, out: '' });
+    }
+    const { out, exitCode } = await run('--json', '--limit', '-1');
+    expect([exitCode, JSON.parse(out)]).toEqual([2, { error: '--limit must be a number up to 1000' }]);
+    vi.unstubAllEnvs();
+    await remove();
+  });
+});
+
 describe('vcon-archivist queue without a queue to open', () => {
   afterEach(() => vi.unstubAllEnvs());
 

@@ -103,6 +103,11 @@ describe('the configuration', () => {
       '0190A8C0-0000-7000-8000-000000000001',
       { bootstrap: { clientId: '0190a8c0-0000-7000-8000-000000000001' } },
     ],
+    ...['/run/clamd.sock', 'unix:/run/clamd.sock', 'tcp://clamd:3310'].map((clamavUrl): [string, string, object] => [
+      'CLAMAV_URL',
+      clamavUrl,
+      { blobs: { clamavUrl } },
+    ]),
     ['MASSIF_HEIGHT', '3', { massifHeight: 3 }],
     ['LOG_LEVEL', 'debug', { logLevel: 'debug' }],
     ['PORT', '', { http: { port: 8080 } }],
@@ -147,6 +152,21 @@ describe('the configuration', () => {
     ['AWS_SECRET_ACCESS_KEY', 'x', 'AWS_ACCESS_KEY_ID: must be set together with AWS_SECRET_ACCESS_KEY'],
     ['BOOTSTRAP_CLIENT_ID', 'me', 'BOOTSTRAP_CLIENT_ID: must be a UUID'],
     ['BOOTSTRAP_CLIENT_SECRET', 'short', 'BOOTSTRAP_CLIENT_SECRET: must have at least 32'],
+    ...['clamd:3310', 'clamd', 'tcp://clamd', 'unix:'].map((value): [string, string, string] => [
+      'CLAMAV_URL',
+      value,
+      'CLAMAV_URL: must be tcp://host:port or the path of a socket',
+    ]),
+    [
+      'BOOTSTRAP_PLUGIN_CLIENT_ID',
+      '0190a8c0-0000-7000-8000-000000000001',
+      'BOOTSTRAP_PLUGIN_CLIENT_ID: must be set together with BOOTSTRAP_PLUGIN_CLIENT_SECRET',
+    ],
+    [
+      'BOOTSTRAP_PLUGIN_CLIENT_SECRET',
+      'x'.repeat(32),
+      'BOOTSTRAP_PLUGIN_CLIENT_ID: must be set together with BOOTSTRAP_PLUGIN_CLIENT_SECRET',
+    ],
     ['MASSIF_HEIGHT', '1', 'MASSIF_HEIGHT: must be between 2 and 20'],
     ['MASSIF_HEIGHT', '100', 'MASSIF_HEIGHT: must be between 2 and 20'],
     ['RATE_LIMIT', '0', 'RATE_LIMIT: must be a whole number of requests, from 1 to 9999999'],

@@ -68,10 +68,20 @@ describe('a wrong start ends with one line that says what to change:', { timeout
     await chmod(DATA_DIR, 0o700);
   });
 
-  it('a demo without the conserver plugin, before it makes anything', async () => {
+  it('a demo without the conserver plugin or with another place’s variables, before it makes anything', async () => {
     const DATA_DIR = join(folder, 'demo');
     const demo = service({ DATA_DIR }, ['--demo']);
     await expectRefused(demo, /^The configuration is wrong: PLUGIN_PORT: must not be 0 with --demo/, 2);
+    for (const [name, value] of [
+      ['DATABASE_URL', 'postgres://h/d'],
+      ['ROLE', 'api'],
+      ['PLUGIN_SECRET', 'x'.repeat(32)],
+    ] as const)
+      await expectRefused(
+        service({ DATA_DIR, [name]: value }, ['--demo']),
+        new RegExp(`^The configuration is wrong: ${name}: leave it unset with --demo`),
+        2,
+      );
     expect(await readdir(folder)).not.toContain('demo');
   });
 

@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openEmbedded } from '../../../src/platform/postgres/open-embedded.js';
+import { openEmbeddedOwner } from '../../../src/platform/postgres/owner-connection.js';
 import { embeddedDataDir } from '../../support/engines.js';
 import { turnsDuring } from '../../support/turns-during.js';
 
@@ -69,6 +70,20 @@ describe('the embedded database', () => {
     await expect(database.ping()).resolves.toBeUndefined();
     await database.close();
     await (await openEmbedded(folder)).close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('does not open while the service’s role would see the rows of every tenancy', async () => {
+    const dataDir = await embeddedDataDir();
+    const folder = join(dataDir, 'embedded');
+    const owner = await openEmbeddedOwner(folder, false);
+    await owner.client.query('ALTER ROLE vcon_archivist_service BYPASSRLS');
+    await owner.close();
+    await expect(openEmbedded(folder)).rejects.toThrow(
+      'the database role in force, vcon_archivist_service, bypasses row-level security: the service does not start',
+    );
+    // Whoever corrects the role finds the database closed.
+    await (await openEmbeddedOwner(folder, false)).close();
     await rm(dataDir, { recursive: true });
   });
 
