@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { readKeyDocument } from '../core/cose/key-document.js';
 import { type PublicJwk, publicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
@@ -11,11 +11,23 @@ const PEM = /^\s*-----BEGIN ([A-Z0-9 ]+)-----/;
 /** Reads the public key of a PEM file or certificate. A private key is refused. */
 function pemKey(pem: string, label: string): PublicJwk {
   if (label.includes('PRIVATE')) throw new VerificationError('key_invalid', 'it is a private key: give the public one');
+  return publicJwk(jwkOf(publicKeyOf(pem)));
+}
+
+function publicKeyOf(pem: string): KeyObject {
   try {
-    return publicJwk(createPublicKey(pem).export({ format: 'jwk' }));
-  } catch (error) {
-    if (error instanceof VerificationError) throw error;
+    return createPublicKey(pem);
+  } catch {
     throw new VerificationError('malformed', 'it is not a public key or certificate in PEM');
+  }
+}
+
+/** Without members for a kind of key that has no JWK: none that signs evidence. */
+function jwkOf(key: KeyObject): JsonWebKey {
+  try {
+    return key.export({ format: 'jwk' });
+  } catch {
+    return {};
   }
 }
 

@@ -25,8 +25,12 @@ describe.skipIf(clamdPath === undefined)('with the real ClamAV daemon', () => {
   });
   afterAll(() => daemon?.stop());
 
-  it.each(['tcpUrl', 'socketPath'] as const)('the scanner judges content that it streams there (%s)', async (place) => {
-    const scanner = clamavScanner(daemon[place]);
+  it.each([
+    ['tcpUrl', ''],
+    ['socketPath', ''],
+    ['socketPath', 'unix:'],
+  ] as const)('the scanner judges content that it streams there (%s %s)', async (place, scheme) => {
+    const scanner = clamavScanner(`${scheme}${daemon[place]}`);
     expect(await scanner.scan(Readable.from([text('good'), text('ness')]))).toEqual({ status: 'clean' });
     const [begin, end] = [text(`x${BAD_TEXT.slice(0, 9)}`), text(BAD_TEXT.slice(9))];
     expect(await scanner.scan(Readable.from([begin, end]))).toEqual({

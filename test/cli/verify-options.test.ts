@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
 import { dirname } from 'node:path';
 import { zipSync } from 'fflate';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -50,6 +51,19 @@ describe('a file of keys that has none', () => {
     ]);
   });
 
+  it('is told apart from a file whose key cannot sign evidence, or must stay secret', async () => {
+    const pem = (pair: KeyPairKeyObjectResult) => pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const secret = newKeyPair({ type: 'ed25519' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    for (const [content, says] of [
+      [pem(generateKeyPairSync('x25519')), /\(a key is not P-256, .* or RSA of 2048 to 8192 bits/],
+      [pem(generateKeyPairSync('ec', { namedCurve: 'brainpoolP256r1' })), /\(a key is not P-256, /],
+      [secret, /\(it is a private key: give the public one\)/],
+    ] as const) {
+      const { err, exitCode } = await verify('--issuer-keys', file('unusable.pem', content), vcon, statement);
+      expect([exitCode, err]).toEqual([2, expect.stringMatching(says)]);
+    }
+  });
+
   it('says of a key manifest which option takes it', async () => {
     const manifest = file('keyless/key-manifest.cbor', fromHex(known.file));
     const { err, exitCode } = await verify('--issuer-keys', manifest, vcon, statement);
@@ -90,6 +104,16 @@ describe('verify by the fingerprint of the root key', () => {
   it('refuses a file of --manifest that is not a key manifest, and names it', async () => {
     const { err, exitCode } = await byRoot('--manifest', statement, vcon, statement);
     expect([err, exitCode]).toEqual([`error: --manifest: ${statement} is not a key manifest`, 2]);
+  });
+
+  it('takes a URL without other files', async () => {
+    for (const given of [
+      ['https://archivist.example/publicassets/x', vcon],
+      ['https://a.example/1', 'https://a.example/2'],
+    ]) {
+      const { err, exitCode } = await byRoot(...given);
+      expect([exitCode, err]).toEqual([2, 'error: give the URL of a public asset without other files']);
+    }
   });
 
   it('says that a URL does not answer, or names no public asset, before it asks for a key manifest', async () => {

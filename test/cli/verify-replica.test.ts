@@ -1,3 +1,4 @@
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { zipSync } from 'fflate';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -131,6 +132,18 @@ describe.each(WAYS)('a replica of logs as %s', (_, verdictOf) => {
     expect(answer[0].outcome).toBe('verified');
     expect(uncheckedIn(answer).toSorted()).toEqual(others.map((path) => [path, 'explanation']).toSorted());
   });
+});
+
+it('a link in a replica is not followed: it may lead anywhere', async () => {
+  const files = await replica();
+  for (const [path, bytes] of Object.entries(files)) file(`linked/${path}`, bytes);
+  const place = join(folder, 'linked', massif(1));
+  const elsewhere = file('elsewhere.log', files[massif(1)]!);
+  rmSync(place);
+  symlinkSync(elsewhere, place);
+  const { err, exitCode, out } = await verify(join(folder, 'linked'));
+  expect([exitCode, err]).toEqual([2, `error: ${place} is not a file`]);
+  expect(out).toBe('');
 });
 
 it('a folder in a replica that is nested too deeply to be looked into is named', async () => {

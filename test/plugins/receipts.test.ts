@@ -133,6 +133,12 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
       });
       const files = captured.map(({ job }) => readFileSync(`${out}.${job.slice(0, 8)}`));
       expect(files.every((file) => posted.some(({ body }) => body.equals(file)))).toBe(true);
+      const shown = await receipt(payload);
+      expect([shown.exitCode, shown.said]).toEqual([
+        0,
+        expect.stringMatching(/^vcon_\w+ {2}assets\/.*\n {2}job \w+, verified /),
+      ]);
+      expect(shown.said).not.toContain('written to');
       expect(await receipt('00'.repeat(32))).toMatchObject({ exitCode: 1 });
       vi.unstubAllEnvs();
     });
