@@ -117,3 +117,17 @@ describe('a bulk registration', () => {
     expect(decode(bytes)).toMatchObject({ bulk_registration_endpoint: `${running.url}/entries:bulk` });
   });
 });
+
+describe('statements of which none can be stored', () => {
+  it('fail the request, so that the caller sends all of them again', async () => {
+    const asked = fresh(2);
+    await running.asOwner(
+      `CREATE FUNCTION archivist.spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'spoilt'; END $$`,
+      'CREATE TRIGGER spoil BEFORE INSERT ON archivist.statement FOR EACH ROW EXECUTE FUNCTION archivist.spoil()',
+    );
+    const failed = await send(PUBLIC, encode(asked));
+    await running.asOwner('DROP TRIGGER spoil ON archivist.statement');
+    expect([failed.status, foreignMap(failed.bytes).get(-1)]).toEqual([500, 'Internal Server Error']);
+    expect(results(await send(PUBLIC, encode(asked))).map(({ status }) => status)).toEqual([201, 201]);
+  });
+});

@@ -5,9 +5,16 @@ import { freePort } from '../support/free-port.js';
 
 let port: number;
 let taken = 0;
+let refused = 0;
+const UNKNOWN = 'nobody@example.com';
 const server = new SMTPServer({
   authOptional: true,
   disabledCommands: ['STARTTLS', 'AUTH'],
+  onRcptTo({ address }, _session, done) {
+    if (address !== UNKNOWN) return done();
+    refused += 1;
+    done(Object.assign(new Error('no such mailbox'), { responseCode: 550 }));
+  },
   onData(stream, _session, done) {
     taken += 1;
     stream.resume().on('end', done);
@@ -20,9 +27,9 @@ beforeAll(async () => {
 afterAll(() => new Promise<void>((resolve) => server.close(resolve)));
 
 const unused = undefined as never;
-const send = (smtpUrl: string) =>
+const send = (smtpUrl: string, to = 'owner@example.com') =>
   createSendMail({ smtpUrl, from: 'archivist@example.com', folder: '', ids: unused, logger: unused })({
-    to: 'owner@example.com',
+    to,
     subject: 'An invite',
     text: 'a link',
   });
@@ -35,4 +42,9 @@ it('an e-mail goes without TLS to this machine, and to another one only if the U
   await send(`smtp://0.0.0.0:${port}?requireTLS=false`);
   await send(`smtp://0.0.0.0:${port}?ignoreTLS=true`);
   expect(taken).toBe(3);
+});
+
+it('an e-mail that the server refused is not sent again', async () => {
+  await expect(send(`smtp://localhost:${port}`, UNKNOWN)).rejects.toThrow('no such mailbox');
+  expect(refused).toBe(1);
 });

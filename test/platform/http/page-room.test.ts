@@ -40,6 +40,18 @@ function watched(hold: Promise<Hold>): { state: 'waits' | 'held' | 'refused' } {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the room for pages', () => {
+  it('is not waited for by a client that has disconnected before its turn came', async () => {
+    const room = createPageRoom();
+    const [first] = await take(room, 'a', OWN, 't');
+    const gone = watched(room.hold({ caller: 'a', tenancy: 't' }, AbortSignal.abort()));
+    const waits = watched(room.hold({ caller: 'a', tenancy: 't' }, here));
+    await settled();
+    expect([gone.state, waits.state]).toEqual(['refused', 'waits']);
+    first!.release();
+    await settled();
+    expect([gone.state, waits.state]).toEqual(['refused', 'held']);
+  });
+
   it('is half of it for one caller at most, and all of it for several', async () => {
     const room = createPageRoom();
     const [first] = await take(room, 'a', OWN, 't');
