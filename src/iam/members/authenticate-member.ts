@@ -1,4 +1,4 @@
-import { decodeJwt } from 'jose';
+import { decodeJwt, type JWTPayload } from 'jose';
 import { ApiError, retryLater } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Logger } from '../../platform/logger.js';
@@ -39,23 +39,18 @@ export function claimedIssuer(token: string): string | undefined {
  * header `archivist-tenancy`: any Owner can set the audience of another tenancy, and what is meant for that one must not
  * be recorded elsewhere. Every other token gets the same 401, and 503 while its provider gives no keys to check it with.
  */
-export function createAuthenticateMember(deps: {
-  readonly database: Database;
-  readonly tokens: ProviderTokens;
-  readonly logger: Logger;
-}): AuthenticateMember {
+export function createAuthenticateMember(deps: MemberDeps): AuthenticateMember {
   return async (token, wanted) => {
-    const principal = await memberOf(deps, token, wanted).catch((error: unknown) => {
-      if (error instanceof ApiError) throw error;
-      if (error instanceof ProviderUnavailable) {
-        deps.logger.warn({ err: error, issuer: claimedIssuer(token) }, 'tokens of an identity provider are refused');
-        throw retryLater('unavailable', NO_KEYS, TRY_AGAIN_SECONDS);
-      }
-      return undefined;
-    });
+    const principal = await memberOf(deps, token, wanted);
     if (principal) return principal;
     throw refused('The access token is not valid, or not of an active member.');
   };
+}
+
+interface MemberDeps {
+  readonly database: Database;
+  readonly tokens: ProviderTokens;
+  readonly logger: Logger;
 }
 
 const TRY_AGAIN_SECONDS = 30;
@@ -66,28 +61,37 @@ function refused(description: string): ApiError {
   return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });
 }
 
-async function memberOf(
-  deps: { readonly database: Database; readonly tokens: ProviderTokens },
-  token: string,
-  wanted: string | undefined,
-): Promise<Principal | undefined> {
+/** The claims of a token that is valid; undefined if it is not. @throws {ApiError} unavailable while there are no keys */
+async function claimsOf(deps: MemberDeps, token: string, issuer: string): Promise<JWTPayload | undefined> {
+  try {
+    return await deps.tokens.verify(token, issuer);
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailable)) return undefined;
+    deps.logger.warn({ err: error, issuer }, 'tokens of an identity provider are refused');
+    throw retryLater('unavailable', NO_KEYS, TRY_AGAIN_SECONDS);
+  }
+}
+
+async function memberOf(deps: MemberDeps, token: string, wanted: string | undefined): Promise<Principal | undefined> {
   const issuer = claimedIssuer(token);
   if (issuer === undefined || issuer.includes('\0')) return undefined;
   const trusting = await deps.database.inTransaction('system', (tx) => findProvidersOfIssuer(tx, issuer));
   const chosen = trusting.filter((provider) => wanted === undefined || provider.tenantId === namedTenancy(wanted));
   if (chosen.length === 0) return undefined;
-  const claims = await deps.tokens.verify(token, issuer);
+  const claims = await claimsOf(deps, token, issuer);
+  if (!claims) return undefined;
   const providers = chosen.filter((provider) => isFor(claims, provider));
   const tenantIds = providers.map((provider) => provider.tenantId);
   const { sub } = claims;
-  if (tenantIds.length === 0 || sub === undefined || sub === '') return undefined;
+  if (tenantIds.length === 0 || !isSubject(sub)) return undefined;
   const members = await deps.database.inTransaction('system', (tx) =>
     findMembersAcross(tx, { issuer, subject: sub }, tenantIds),
   );
   const member = onlyOne(members);
   const provider = providers.find((each) => each.tenantId === member?.tenantId);
   if (!member || !provider) return undefined;
-  const person = readClaims(claims, provider.claimNames);
+  const person = personOf(claims, provider);
+  if (!person) return undefined;
   return {
     kind: 'member',
     tenantId: member.tenantId,
@@ -99,6 +103,19 @@ async function memberOf(
     groups: person.groups,
     claims: {},
   };
+}
+
+function isSubject(sub: unknown): sub is string {
+  return typeof sub === 'string' && sub !== '' && !sub.includes('\0');
+}
+
+/** undefined if the claims are unusable. */
+function personOf(claims: JWTPayload, { claimNames }: IdentityProvider): ReturnType<typeof readClaims> | undefined {
+  try {
+    return readClaims(claims, claimNames);
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws {ApiError} unauthorized, naming the tenancies, if the person is a member of several */

@@ -188,10 +188,18 @@ function personOf(claims: Readonly<Record<string, unknown>>, provider: IdentityP
   throw refused;
 }
 
+const SECRET_LOST =
+  'This service cannot read the client secret of your organisation’s identity provider any more. An Owner of your organisation must set it again.';
+
+/** @throws {ApiError} unavailable */
 async function clientOf(deps: SignInDeps, provider: IdentityProvider): Promise<openid.Configuration> {
   const { issuer, clientId, clientSecretSealed } = provider;
   const clientSecret = clientSecretSealed === '' ? '' : deps.clientSecrets.open(clientSecretSealed, provider.tenantId);
-  if (clientSecret === undefined) throw new Error('the client secret of an identity provider cannot be decrypted');
+  if (clientSecret === undefined) {
+    const tenancy = provider.tenantId;
+    deps.logger.error({ tenancy }, 'the client secret of an identity provider cannot be decrypted');
+    throw retryLater('unavailable', SECRET_LOST, TRY_AGAIN_SECONDS);
+  }
   return openProvider({ issuer, clientId, clientSecret }, deps).catch((error: unknown) => {
     deps.logger.warn({ err: error, tenancy: provider.tenantId }, 'an identity provider does not answer');
     throw noAnswer();

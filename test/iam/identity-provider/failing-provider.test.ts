@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, SignJWT } from 'jose';
+import { decodeJwt, exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
 import { sendRequest } from '../../api/send-request.js';
@@ -48,8 +48,8 @@ afterAll(async () => {
   provider?.close();
 });
 
-async function send(kid: string): Promise<Response> {
-  const token = await new SignJWT({ iss: issuer, sub: 'alice', aud: 'console' })
+async function send(kid: string, claims: object = {}): Promise<Response> {
+  const token = await new SignJWT({ iss: issuer, sub: 'alice', aud: 'console', ...claims })
     .setProtectedHeader({ alg: 'ES256', kid })
     .setExpirationTime('1h')
     .sign(privateKey);
@@ -77,6 +77,57 @@ describe('a token whose provider', () => {
   it('has no such key is refused, as one of nobody is', async () => {
     expect((await send('unknown')).status).toBe(401);
     expect((await send('known')).status).toBe(401);
+  });
+});
+
+describe('a token that its provider has signed', () => {
+  it.each(['identity_provider', 'member'])(
+    'is not called invalid while the database has no table %s',
+    async (table) => {
+      await running.asOwner(`ALTER TABLE archivist.${table} RENAME TO away`);
+      const answer = await send('known');
+      await running.asOwner(`ALTER TABLE archivist.away RENAME TO ${table}`);
+      expect([answer.status, await answer.json()]).toEqual([500, expect.objectContaining({ error: 'internal' })]);
+      expect((await send('known')).status).toBe(401);
+    },
+  );
+
+  it.each([[''], ['a\u0000'], [7], [['alice']], [{ a: 1 }], [null]])(
+    'is of nobody if its subject is %j',
+    async (sub) => {
+      expect((await send('known', { sub })).status).toBe(401);
+    },
+  );
+
+  it('is refused if its issuer is a name that no database can hold', async () => {
+    expect((await send('known', { iss: 'https://idp.example/\u0000' })).status).toBe(401);
+  });
+
+  it('is of its member, unless the provider has not verified the address', async () => {
+    const owner = String(decodeJwt(running.owner.token)['jit_tenant_id']).slice('tenant/'.length);
+    await running.asOwner(
+      `INSERT INTO archivist.member (tenant_id, member_id, issuer, subject, display_name, email, roles, active, created_at)
+       VALUES ('${owner}', gen_random_uuid(), '${issuer}', 'alice', 'Alice', 'a@example.com', '{}', true, now())`,
+    );
+    const verified = await send('known', { email: 'a@example.com', email_verified: true });
+    expect([verified.status, await verified.json()]).toEqual([200, expect.objectContaining({ kind: 'member' })]);
+    expect((await send('known', { email: 'a@example.com', email_verified: false })).status).toBe(401);
+    expect((await send('known', { email: 'a@example.com' })).status).toBe(401);
+  });
+});
+
+describe('a sign-in', () => {
+  it('with a client secret that cannot be decrypted goes to no provider, and says what to do', async () => {
+    const set = (sql: string) =>
+      running.asOwner(`UPDATE archivist.identity_provider SET client_secret_sealed = ${sql}`);
+    await set(`client_secret_sealed || 'x'`);
+    const begun = await fetch(`${running.url}/console/sign-in`, { redirect: 'manual' });
+    await set(`left(client_secret_sealed, -1)`);
+    expect([begun.status, begun.headers.get('location'), await begun.text()]).toEqual([
+      503,
+      null,
+      expect.stringContaining('An Owner of your organisation must set it again.'),
+    ]);
   });
 });
 
