@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,6 +81,26 @@ describe.skipIf(clamdPath === undefined)('with the real ClamAV daemon', () => {
       expect((await owner.get(`/archivist/v1/${good.json['identity']}?strict=true`)).status).toBe(200);
       expect((await info(large)).json).toMatchObject({ scanned_status: 'NOT_SCANNED', scanned_timestamp: '' });
       expect((await owner.get(`/archivist/v1/${large.json['identity']}?strict=true`)).status).toBe(400);
+    });
+
+    it('never calls clean what is lost in the object store, and tells the operator to restore it', async () => {
+      const { owner, url } = running;
+      const { json } = await uploadFile(url, owner, text('lost'));
+      const id = String(json['identity']).split('/')[1]!;
+      const name = (await readdir(objects, { recursive: true })).find((each) => each.endsWith(id))!;
+      await rm(join(objects, name));
+      await running.asOwner(
+        `UPDATE archivist.blob SET scanned_status = 'NOT_SCANNED', scanned_at = NULL WHERE blob_id = '${id}'`,
+      );
+      const { database, clock } = running.service.parts;
+      const lines: string[] = [];
+      const logger = createLogger('error', { destination: { write: (line) => lines.push(line) } });
+      const [scanner, objectStore] = [clamavScanner(daemon.tcpUrl), fileObjectStore(objects)];
+      expect(await scanBlobs({ database, objectStore, scanner, clock, logger })).toMatchObject({ bad: 0, clean: 0 });
+      expect(lines.join()).toContain('the bytes of a blob are missing in the object store: restore them from a backup');
+      const info = await owner.get(`/archivist/v1/blobs/${id}/info`);
+      expect(info.json['scanned_status']).toBe('NOT_SCANNED');
+      await running.asOwner(`DELETE FROM archivist.blob WHERE blob_id = '${id}'`);
     });
 
     it('ends a run though a blob cannot be scanned, and tries that one again in the next', async () => {

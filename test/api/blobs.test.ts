@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { officeDocument } from './office-document.js';
+import { rawRequest } from './raw-request.js';
 import { type Client, startTestService, type TestService } from './test-service.js';
 import { uploadFile } from './upload-file.js';
 
@@ -198,6 +200,33 @@ describe('an upload', () => {
     expect(await storedFiles()).toEqual(before);
   });
 
+  it('that is announced as far too large is refused before it is read', async () => {
+    const tooLarge = LIMIT + 6 * 1024 * 1024;
+    const head = `POST ${BLOBS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${owner.token}\r\ncontent-type: multipart/form-data; boundary=b\r\ncontent-length: ${tooLarge}\r\n\r\n`;
+    const answer = await rawRequest(running.url, Buffer.from(head), 5_000);
+    expect([answer.status, answer.head, answer.body]).toEqual([
+      402,
+      expect.stringContaining('connection: close'),
+      expect.stringContaining(`file: may have at most ${LIMIT} bytes`),
+    ]);
+  });
+
+  it('may have little more than its file, also if its length is not announced', async () => {
+    const before = await storedFiles();
+    const form = part('other', 'x'.repeat(LIMIT + 1024 * 1024)) + part('file', 'x') + '--b--\r\n';
+    const response = await fetch(`${running.url}${BLOBS}`, {
+      method: 'POST',
+      headers: { ...formHeaders, authorization: `Bearer ${owner.token}` },
+      body: Readable.toWeb(Readable.from([text(form)])) as ReadableStream,
+      duplex: 'half',
+    });
+    expect([response.status, await response.json()]).toEqual([
+      402,
+      { error: 'quota_reached', description: `file: may have at most ${LIMIT} bytes` },
+    ]);
+    expect(await storedFiles()).toEqual(before);
+  });
+
   it('whose client leaves in the middle leaves nothing', async () => {
     const before = await storedFiles();
     const { port } = new URL(running.url);
@@ -208,6 +237,30 @@ describe('an upload', () => {
     socket.destroy();
     await expect.poll(unfinishedFiles).toEqual([]);
     expect(await storedFiles()).toEqual(before);
+  });
+
+  it('whose bytes were removed before it ended is refused, and is no blob', async () => {
+    const rows = () =>
+      running.service.parts.database.inTransaction('system', (tx) => tx.query('SELECT count(*) FROM archivist.blob'));
+    const known = await rows();
+    const content = new PassThrough();
+    const answered = fetch(`${running.url}${BLOBS}`, {
+      method: 'POST',
+      headers: { ...formHeaders, authorization: `Bearer ${owner.token}` },
+      body: Readable.toWeb(content) as ReadableStream,
+      duplex: 'half',
+    });
+    content.write(part('file', 'x'.repeat(500_000)).slice(0, -2));
+    await expect.poll(unfinishedFiles).toHaveLength(1);
+    await running.asOwner('DELETE FROM archivist.blob_upload');
+    content.end('\r\n--b--\r\n');
+    const answer = await answered;
+    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
+      503,
+      '1',
+      { error: 'unavailable', description: 'The upload took too long, and its bytes were removed. Send it again.' },
+    ]);
+    expect(await rows()).toEqual(known);
   });
 
   it('needs a token', async () => {
@@ -310,11 +363,36 @@ describe('a download', () => {
     expect((await running.anonymous.get(path)).status).toBe(401);
   });
 
+  it('of a blob whose bytes are lost is a fault of the service, never an empty file', async () => {
+    const lost = pathOf(await upload(owner, text('lost')));
+    await rm(join(objects, 'blobs', await fileOf(lost)));
+    for (const headers of [{}, { range: 'bytes=0-1' }] as Record<string, string>[]) {
+      const answer = await owner.get(lost, headers);
+      expect([answer.status, answer.json['error']]).toEqual([500, 'internal']);
+    }
+  });
+
+  it.each([
+    ['lost a part', 'chang'],
+    ['got more', 'changed and longer'],
+  ])('of a blob whose bytes %s is broken off, never passed off as the whole', async (_what, now) => {
+    const damaged = pathOf(await upload(owner, text('changed')));
+    await writeFile(join(objects, 'blobs', await fileOf(damaged)), now);
+    const download = fetch(`${running.url}${damaged}`, { headers: { authorization: `Bearer ${owner.token}` } });
+    const whole = download.then(async (answer) => [answer.status, await answer.text()]);
+    await expect(whole.catch(() => [500])).resolves.toEqual(expect.not.arrayContaining([200]));
+  });
+
   it('of nothing is a 404, of no UUID a 400', async () => {
     expect((await owner.get(`${BLOBS}/00000000-0000-7000-8000-000000000000`)).status).toBe(404);
     expect((await owner.get(`${BLOBS}/1`)).status).toBe(400);
   });
 });
+
+async function fileOf(path: string): Promise<string> {
+  const names = await readdir(join(objects, 'blobs'), { recursive: true });
+  return names.find((name) => name.endsWith(path.split('/').at(-1)!))!;
+}
 
 async function files(): Promise<string[]> {
   const folder = join(objects, 'blobs');

@@ -13,7 +13,7 @@ const LISTENERS = 20;
 
 /**
  * Sends the stream of a reply; resolves when it is sent, or when the client has disconnected.
- * @throws what the stream throws, {Error} when it is shorter than its declared length: the response is then cut off
+ * @throws what the stream throws, {Error} when it is not as long as it was declared: the response is then cut off
  */
 export async function sendStream(response: Response, reply: Reply, success: number): Promise<void> {
   const { content, length, stalledMs = STALLED_MS } = reply.stream!;
@@ -41,7 +41,10 @@ async function* exactly(length: number, chunks: AsyncIterable<Uint8Array>): Asyn
   let sent = 0;
   for await (const chunk of chunks) {
     sent += chunk.length;
+    // What goes beyond the length would be read as the next response of the connection.
+    if (sent > length) break;
     yield chunk;
   }
-  if (sent !== length) throw new Error(`a stream that should have ${length} bytes had ${sent}`);
+  if (sent !== length)
+    throw new Error(`a stream that should have ${length} bytes had ${sent > length ? 'more' : sent}`);
 }
