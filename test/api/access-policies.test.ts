@@ -127,6 +127,16 @@ describe('an access policy', () => {
       'access_permissions.0.user_attributes.0.or.0',
     ],
     [
+      'a person without a word before the name',
+      { access_permissions: [{ user_attributes: [{ or: ['email=a@example.com', 'b@example.com'] }] }] },
+      'access_permissions.0.user_attributes.0.or.1: must be email=, subject= or jwt_<claim>= and a value, or group:<name>',
+    ],
+    [
+      'a name longer than 512 characters',
+      { access_permissions: [{ user_attributes: [{ or: [`group:${'g'.repeat(507)}`] }] }] },
+      'access_permissions.0.user_attributes.0.or.0: must have at most 512 characters',
+    ],
+    [
       'nobody',
       { access_permissions: [{ user_attributes: [{ or: ['email='] }] }] },
       'access_permissions.0.user_attributes.0.or.0',
@@ -166,6 +176,20 @@ describe('an access policy', () => {
     expect((await reader.get(path)).json['attributes']).toEqual({ arc_display_type: 'Lamp' });
     await scene.remove(owner, `/archivist/iam/v1/${id}`);
     expect((await reader.get(path)).status).toBe(404);
+  });
+
+  it('lets an identity record with the behaviours alone that it names', async () => {
+    const recorder = await scene.client({});
+    const asset = await scene.asset({ arc_display_type: 'Crane' });
+    const kinds = { event_arc_display_type_write: ['*'], asset_attributes_read: ['*'] };
+    await scene.policy('Crane', forClient(recorder, { ...kinds, behaviours: ['RecordEvidence'] }));
+    const path = `/archivist/v2/${asset}/events`;
+    expect((await recorder.post(path, { operation: 'Record', behaviour: 'RecordEvidence' })).status).toBe(200);
+    const { status, json } = await recorder.post(path, { operation: 'StopTracking', behaviour: 'Builtin' });
+    expect([status, json]).toEqual([
+      403,
+      { error: 'forbidden', description: 'behaviour: no access policy lets you record with this behaviour here' },
+    ]);
   });
 
   it('names applications by claims, too, and by all of its lists', async () => {

@@ -108,6 +108,15 @@ describe('with 2,000 large policies that were saved before there was a limit', (
       filters: [first, second, { or: ['attributes.more=yes'] }].reverse(),
     });
     expect([more.status, more.json['error']]).toEqual([400, 'bad_request']);
+    const groups = ['group:one', 'group:two'].map((name) => ({ user_attributes: [{ or: [name] }] }));
+    expect(await scene.change(owner, path, { access_permissions: groups })).toMatchObject({
+      status: 400,
+      json: {
+        description: expect.stringMatching(
+          /^With this one, the access policies of this tenancy weigh \d+; 32768 is the limit\. Give them fewer filters/,
+        ),
+      },
+    });
     expect((await scene.change(owner, path, { filters: [first] })).status).toBe(200);
     expect((await scene.change(owner, path, { access_permissions: [] })).status).toBe(200);
   });

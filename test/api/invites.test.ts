@@ -200,6 +200,23 @@ describe('the link of an invite', () => {
     expect(await isMember('bob@example.com')).toBe(true);
   });
 
+  it('says that nobody can sign in while the tenancy has no identity provider', async () => {
+    const link = await rig.invite(verified('ivy'));
+    const enable = (enterprise_sso_enabled: boolean) =>
+      sendRequest(rig.url, rig.owner, 'PATCH', '/archivist/v1/tenancies/self', { enterprise_sso_enabled });
+    expect((await enable(false)).status).toBe(200);
+    try {
+      const page = await testBrowser().open(link, 'ivy');
+      expect([page.status, page.text]).toEqual([
+        409,
+        expect.stringContaining('Nobody can sign in to this tenancy yet'),
+      ]);
+    } finally {
+      await enable(true);
+    }
+    expect((await testBrowser().open(link, 'ivy')).status).toBe(200);
+  });
+
   it('asks for an address that the provider has verified', async () => {
     const accounts = [{ email: 'carol@example.com', email_verified: false }, { email: 'carol@example.com' }, {}];
     const link = await rig.invite('carol@example.com');

@@ -170,6 +170,19 @@ describe('a public asset', () => {
     }
   });
 
+  it('alone has public URLs of its events, and of those alone that it has', async () => {
+    const { json: secret } = await owner.post('/archivist/v2/assets', {});
+    const kept = await owner.post(`/archivist/v2/${secret['identity']}/events`, record('6'));
+    const urlOf = async (identity: unknown) => {
+      const { status, json } = await owner.get(`/archivist/v2/${identity}:publicurl`);
+      return [status, json['description']];
+    };
+    expect(await urlOf(kept.json['identity'])).toEqual([404, 'Only an event of a public asset has a public URL.']);
+    const { json: open } = await owner.post('/archivist/v2/assets', { public: true });
+    const elsewhere = String(kept.json['identity']).split('/').at(-1);
+    expect(await urlOf(`${open['identity']}/events/${elsewhere}`)).toEqual([404, 'There is no such event.']);
+  });
+
   it('can be read as it was at a time', async () => {
     const created = await owner.post('/archivist/v2/assets', { attributes: { state: 'new' }, public: true });
     const path = `/archivist/v2/public${created.json['identity']}`;

@@ -79,6 +79,32 @@ describe('a tenancy', () => {
     const { status, json } = await rename(owner, { enterprise_sso_config: { issuer: 'https://idp.example' } });
     expect([status, json['description']]).toEqual([400, expect.stringMatching(/^enterprise_sso_config\.client_id: /)]);
   });
+
+  it.each<[string, object, RegExp]>([
+    ['no issuer', { enterprise_sso_enabled: true }, /^enterprise_sso_config\.issuer: is missing$/],
+    [
+      'a client and no issuer',
+      { enterprise_sso_config: { client_id: 'console' } },
+      /^enterprise_sso_config\.issuer: is missing$/,
+    ],
+    [
+      'claims and no issuer',
+      { enterprise_sso_config: { claims: { email: 'upn' } } },
+      /^enterprise_sso_config\.issuer: is missing$/,
+    ],
+    ...['10.0.0.5', '[::1]', 'localhost', '169.254.169.254'].map((host): [string, object, RegExp] => [
+      `an issuer at ${host}`,
+      { enterprise_sso_config: { issuer: `https://${host}/realm`, client_id: 'console' } },
+      /^enterprise_sso_config\.issuer: is in a private network$/,
+    ]),
+  ])('cannot sign its people in with %s', async (_what, body, says) => {
+    const { status, json } = await rename(owner, body);
+    expect([status, json['description']]).toEqual([400, expect.stringMatching(says)]);
+    expect((await owner.get(SELF)).json).toMatchObject({
+      enterprise_sso_enabled: false,
+      enterprise_sso_config: { issuer: '', client_id: '' },
+    });
+  });
 });
 
 describe('memberships', () => {

@@ -114,7 +114,11 @@ async function newApplication(service: RunningService, firstTenant: string, role
   });
 }
 
-export async function requestToken(url: string, form: Record<string, string>, headers: Record<string, string> = {}) {
+export async function requestToken(
+  url: string,
+  form: Record<string, string> | [string, string][],
+  headers: Record<string, string> = {},
+) {
   const response = await fetch(`${url}/archivist/iam/v1/appidp/token`, {
     method: 'POST',
     body: new URLSearchParams(form),

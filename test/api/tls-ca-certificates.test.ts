@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
+import { authority as authorityWith, sequence } from '../scitt/sample-certificate.js';
 import { sendRequest } from './send-request.js';
 import { type Identity, makeCertificate } from './test-certificates.js';
 import { type Client, startTestService, type TestService } from './test-service.js';
@@ -75,6 +76,9 @@ describe('a TLS CA certificate', () => {
       ['', /^tlscacertificate: must be one/],
       ['x'.repeat(20_000), /^tlscacertificate/],
       [undefined, /^tlscacertificate: is missing/],
+      [authorityWith({ subjectName: sequence() }).pem, /^tlscacertificate: must have a subject$/],
+      [authorityWith({ strange: 99 }).pem, /^tlscacertificate: cannot be used: .*critical/],
+      [authorityWith({ key: 1024 }).pem, /^tlscacertificate: cannot be used: .*RSA/],
     ];
     for (const [pem, reason] of wrong) {
       const answer = await create({ display_name: 'Wrong', tlscacertificate: pem });

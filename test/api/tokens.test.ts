@@ -82,6 +82,26 @@ describe('the token endpoint', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
+  it.each(['grant_type', 'client_id', 'client_secret'])('answers 400 invalid_request for two of %s', async (name) => {
+    const { clientId: id, clientSecret: secret } = running.owner;
+    const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret };
+    const twice = [...Object.entries(form), [name, form[name as keyof typeof form]] as [string, string]];
+    const answer = await requestToken(running.url, twice);
+    expect([answer.status, answer.json['error'], answer.json['error_description']]).toEqual([
+      400,
+      'invalid_request',
+      `${name}: must be given once`,
+    ]);
+  });
+
+  it('takes the credentials of the form beside a Basic header that has no colon, and so no credentials', async () => {
+    const { clientId: id, clientSecret: secret } = running.owner;
+    const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret };
+    const headers = { authorization: `Basic ${btoa(id)}` };
+    expect((await requestToken(running.url, form, headers)).status).toBe(200);
+    expect((await requestToken(running.url, { grant_type: 'client_credentials' }, headers)).status).toBe(401);
+  });
+
   it('answers exactly 200 with a bearer token and seconds that are a number, never to be stored', async () => {
     const { clientId, clientSecret } = await newClient();
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };

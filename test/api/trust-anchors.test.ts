@@ -77,14 +77,17 @@ describe('a registered issuer', () => {
     }
   });
 
-  it.each([
+  it.each<[string, object, RegExp?]>([
     ['a private key', { issuer, public_key: { ...jwkOf(signer), d: 'AAAA' } }],
     ['no issuer', { public_key: jwkOf(signer) }],
     ['neither key nor certificate', { issuer }],
     ['a certificate of no authority', { certificate: sampleCertificate().pem }],
     ['a certificate that is none', { certificate: 'none' }],
-  ])('is refused with %s', async (_what, body) => {
-    expect((await running.owner.post(ANCHORS, body)).status).toBe(400);
+    ['a certificate and an issuer', { issuer, certificate: authority().pem }, /^issuer: must be left out/],
+    ['a certificate and a kid', { kid: 'a', certificate: authority().pem }, /^issuer: must be left out/],
+  ])('is refused with %s', async (_what, body, says = /./) => {
+    const { status, json } = await running.owner.post(ANCHORS, body);
+    expect([status, json['description']]).toEqual([400, expect.stringMatching(says)]);
   });
 
   it('is registered once', async () => {
@@ -124,6 +127,26 @@ describe('a certificate authority', () => {
     const id = String(first.json['identity']).split('/').at(-1);
     expect((await sendRequest(running.url, owner, 'DELETE', `${ANCHORS}/${id}`)).status).toBeLessThan(300);
     expect((await trust(another.pem)).status).toBe(first.status);
+  });
+});
+
+describe('the trust anchors of a tenancy', () => {
+  it('are at most 1,000', async () => {
+    const owner = await running.client({ roles: ['OWNER'], otherTenancy: true });
+    const { json } = await owner.post(ANCHORS, { issuer: 'https://1.example', public_key: jwkOf(sampleIssuer()) });
+    const id = String(json['identity']).split('/').at(-1);
+    await running.asOwner(
+      `INSERT INTO archivist.trust_anchor
+       SELECT (jsonb_populate_record(a, jsonb_build_object('anchor_id', gen_random_uuid(), 'issuer', 'x' || n))).*
+         FROM archivist.trust_anchor a, generate_series(2, 1000) n WHERE a.anchor_id = '${id}'`,
+    );
+    const body = { issuer: 'https://another.example', public_key: jwkOf(sampleIssuer()) };
+    expect(await owner.post(ANCHORS, body)).toMatchObject({
+      status: 402,
+      json: { error: 'quota_reached', description: 'A tenancy has at most 1000 trust anchors.' },
+    });
+    expect((await sendRequest(running.url, owner, 'DELETE', `${ANCHORS}/${id}`)).status).toBe(200);
+    expect((await owner.post(ANCHORS, body)).status).toBe(200);
   });
 });
 

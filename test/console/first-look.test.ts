@@ -98,6 +98,17 @@ describe('the link of a start', () => {
     await expect(redeem(local(), token)).rejects.toMatchObject({ status: 403 });
   });
 
+  it('signs nobody in when the first Owner was deleted', async () => {
+    const { database, ids } = running.service.parts;
+    const deps = { database, ids, logger, clock: { now: () => now }, publicUrl: running.url };
+    const { redeem, link } = createFirstLook(deps, ids.uuid());
+    const token = new URL(link).searchParams.get('token')!;
+    await expect(redeem(local(), token)).rejects.toMatchObject({
+      status: 403,
+      description: 'The first Owner was deleted.',
+    });
+  });
+
   it('opens a session of the application that ends by time, by an idle hour and by a revocation', async () => {
     const open = async () => {
       const { redeem, token, principalOf } = offer();

@@ -30,10 +30,6 @@ export async function changeProvider(
   const known = await findProvider(tx, tenantId);
   if (isAsShown(wanted, known)) return known;
   const issuer = requireIssuer(deps, config, known);
-  if (issuer === undefined) {
-    if (wanted.enabled) throw missing('issuer');
-    return undefined;
-  }
   const clientId = config.client_id ?? known?.clientId ?? '';
   if (clientId === '') throw missing('client_id');
   const audienceFollows = config.audience ?? (config.client_id ? undefined : known?.audience);
@@ -55,14 +51,10 @@ function requireIssuer(
   deps: { readonly allowPrivate: boolean; readonly publicUrl: string },
   config: EnterpriseSsoBody,
   known: IdentityProvider | undefined,
-): string | undefined {
+): string {
   const configUrl = config.config_url ?? '';
   const named = config.issuer || issuerDescribedAt(configUrl) || known?.issuer;
-  if (named === undefined || named === '') {
-    if (Object.values(config).some((value) => value !== undefined && value !== null && value !== ''))
-      throw missing('issuer');
-    return undefined;
-  }
+  if (named === undefined || named === '') throw missing('issuer');
   if (named === tokenIssuer(deps.publicUrl))
     throw new ApiError(
       'bad_request',
