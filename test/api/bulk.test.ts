@@ -67,9 +67,10 @@ describe('a bulk request', () => {
       record({ mixed: 'yes' }, { idempotency_key: 'a b' }),
       record({ mixed: 'yes' }, { timestamp_declared: 'yesterday' }),
       record({ mixed: 'x'.repeat(1024 * 1024) }),
+      record({ mixed: Array(10_000).fill('') }),
       record({ mixed: 'yes' }),
     ]);
-    expect(statuses(answers)).toEqual([200, 400, 400, 400, 400, 400, 413, 200]);
+    expect(statuses(answers)).toEqual([200, 400, 400, 400, 400, 400, 413, 400, 200]);
     expect(answers[1]).toEqual({
       status: 400,
       error: 'bad_request',
@@ -78,6 +79,7 @@ describe('a bulk request', () => {
     expect(answers[3]!.description).toMatch(/^operation: /);
     expect(answers[4]!.description).toMatch(/^idempotency_key: /);
     expect(answers[5]!.description).toMatch(/^timestamp_declared: /);
+    expect(answers[7]!.description).toMatch(/^The event has more than 10000 values\. /);
     expect(await listed('event_attributes.mixed=yes')).toHaveLength(2);
   });
 

@@ -70,6 +70,21 @@ describe('compliance policies', () => {
       [since('x', { compliance_type: 'COMPLIANCE_TYPE_UNDEFINED' }), 'compliance_type'],
       [since('x', { asset_filter: [{ or: ['kind=x'] }] }), 'asset_filter.0.or.0'],
       [since('x', { display_name: '' }), 'display_name'],
+      [
+        since('x', {
+          compliance_type: 'COMPLIANCE_PERIOD_OUTSTANDING',
+          event_display_type: 'Fault',
+          closing_event_display_type: 'Fault',
+        }),
+        'closing_event_display_type',
+      ],
+      [
+        since('x', {
+          compliance_type: 'COMPLIANCE_RICHNESS',
+          richness_assertions: [{ or: Array(128).fill('a=b') }, { or: ['a=b'] }],
+        }),
+        'richness_assertions.1.or',
+      ],
     ];
     for (const [body, field] of wrong) {
       const { status, json } = await owner.post(POLICIES, body);
@@ -221,6 +236,8 @@ describe('the compliance of an asset', () => {
     const asset = await madeAsset({ kind: 'hidden' });
     for (const client of [stranger, colleague]) expect((await check(asset, '', client)).status).toBe(404);
     expect((await check(asset, 'compliant_at=2020-01-01T00:00:00Z')).status).toBe(404);
+    const twice = await check(asset, 'compliant_at=2026-11-20T10:00:00Z&compliant_at=2026-11-21T10:00:00Z');
+    expect([twice.status, twice.json['description']]).toEqual([400, 'compliant_at: must be given once']);
     expect((await check(asset, 'compliant_at=yesterday')).json['description']).toMatch(/^compliant_at: /);
     expect((await check(asset, 'colour=red')).json['description']).toMatch(/^colour: /);
     expect((await check('assets/none')).status).toBe(404);

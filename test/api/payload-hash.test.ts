@@ -12,6 +12,7 @@ import { startTestService, type TestService } from './test-service.js';
 
 const KID = 'conserver-key-1';
 const conserver = sampleIssuer();
+const PRIVATE_PEM = conserver.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 let folder: string;
 let running: TestService;
 
@@ -83,6 +84,21 @@ describe('the payload-hash profile', () => {
     expect([answer.status, titleOf(answer.bytes)]).toEqual([400, 'Rejected']);
   });
 
+  it('takes a statement as COSE alone', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const statement = linkStatement('f:vcon_created:+15550100');
+    const answer = await sendCose(running.url, running.anonymous, '/payload-hash/entries', statement, headers);
+    expect(answer.status).toBe(415);
+  });
+
+  it.each([
+    ['no UUID', 'nonsense', 400, 'Invalid locator'],
+    ['of nobody', '00000000-0000-4000-8000-000000000000', 404, 'Operation Not Found'],
+  ])('has no receipt under an id that is %s', async (_what, id, status, title) => {
+    const answer = await get(`/payload-hash/entries/${id}`);
+    expect([answer.status, titleOf(answer.bytes)]).toEqual([status, title]);
+  });
+
   it('serves no statement, and its log is none that is followed', async () => {
     const answer = await post(linkStatement('d:vcon_created:+15550100'));
     const id = answer.headers.get('location')!.split('/').at(-1)!;
@@ -91,6 +107,39 @@ describe('the payload-hash profile', () => {
     const { json } = await running.anonymous.get('/verifiabledata/tlog');
     const kinds = (json['logs'] as { kind: string }[]).map(({ kind }) => kind);
     expect(kinds.toSorted()).toEqual(['keys', 'private', 'public']);
+  });
+
+  it('refuses what its halted log could never commit, as every other door does, and stores nothing', async () => {
+    const statement = linkStatement('h:vcon_created:+15550100');
+    const client = await running.client({ otherTenancy: true });
+    const doors = [
+      () => post(statement),
+      () => sendCose(running.url, client, '/entries', sampleStatement(sampleIssuer())),
+      () => sendCose(running.url, client, '/archivist/v1/scitt/entries', sampleStatement(sampleIssuer())),
+    ];
+    const rows = () =>
+      running.service.parts.database.inTransaction('system', (tx) =>
+        tx.query(`SELECT (SELECT count(*) FROM archivist.asset) AS assets,
+                         (SELECT count(*) FROM archivist.statement) AS statements`),
+      );
+    const before = await rows();
+    const halt = async (reason: string, ready: boolean) => {
+      await running.asOwner(`UPDATE archivist.log SET halted = ${reason} WHERE structure = 'RFC9162_SHA256'`);
+      const isReady = async () => (await running.anonymous.get('/readyz')).json['ready'];
+      await expect.poll(isReady, { timeout: 10_000 }).toBe(ready);
+    };
+    await halt(`'a test'`, false);
+    for (const send of doors) {
+      const { status, headers, bytes } = await send();
+      expect([status, headers.get('retry-after'), Buffer.from(bytes).toString()]).toEqual([
+        503,
+        '60',
+        expect.stringContaining('The log that this belongs in is halted'),
+      ]);
+    }
+    expect(await rows()).toEqual(before);
+    await halt('NULL', true);
+    expect((await post(statement)).status).toBe(201);
   });
 
   it('limits the requests of an address', async () => {
@@ -151,12 +200,13 @@ describe('without pinned issuers', () => {
   it.each([
     ['no JSON', 'none'],
     ['no issuers', '{"issuers": []}'],
+    ['a private key in PEM', JSON.stringify({ issuers: [{ issuer: 'a', kid: 'b', public_key: PRIVATE_PEM }] })],
     ['a private key', '{"issuers": [{"issuer": "a", "kid": "b", "public_key": {"kty": "EC", "d": "secret"}}]}'],
   ])('the service does not start with a file of %s', async (_what, text) => {
     const file = join(folder, 'wrong.json');
     await writeFile(file, text);
     const started = startTestService({ PLUGIN_PORT: '0', PAYLOAD_HASH_ISSUERS: file });
     await expect(started).rejects.toThrow(/PAYLOAD_HASH_ISSUERS/);
-    await expect(started).rejects.not.toThrow(/secret/);
+    await expect(started).rejects.not.toThrow(/secret|BEGIN/);
   });
 });

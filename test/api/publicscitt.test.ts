@@ -87,10 +87,10 @@ describe('a publicly registered statement', () => {
 
   it('can come as a part of a form, and its operation as JSON to a client that asks for it alone', async () => {
     const entries = `${running.url}/archivist/v1/publicscitt/entries`;
-    const send = (statement: Blob | string | undefined, accept: string) => {
+    const send = (statement: Blob | string | undefined, accept: string, parts = 1) => {
       const form = new FormData();
       form.append('other', 'x');
-      if (statement !== undefined) form.append('statement', statement);
+      for (let part = 0; part < parts; part += 1) if (statement !== undefined) form.append('statement', statement);
       const headers = { authorization: `Bearer ${client.token}`, accept };
       return fetch(entries, { method: 'POST', body: form, headers });
     };
@@ -123,6 +123,8 @@ describe('a publicly registered statement', () => {
       expect([odd.slice(0, 6), processorMs() - begun < 2_000]).toEqual([odd.slice(0, 6), true]);
     }
     expect((await send(undefined, '*/*')).status).toBe(400);
+    const twice = await send(new Blob([statement]), 'application/json', 2);
+    expect([twice.status, await twice.text()]).toEqual([400, expect.stringContaining('statement: must be sent once')]);
     expect((await send(new Blob([new Uint8Array(65_536)]), '*/*')).status).toBe(413);
     // Of the largest size in base64, and one more.
     expect((await send(Buffer.alloc(65_535).toString('base64'), '*/*')).status).toBe(400);
@@ -156,6 +158,17 @@ describe('a publicly registered statement', () => {
     }
     const torn = await sendCose(running.url, client, `${base}/entries`, Buffer.from(`{"statement":"${statement}`), {});
     expect(torn.status).toBe(400);
+  });
+
+  it('is an entry of its own asset alone', async () => {
+    const { base, entry } = await registered('publicscitt', sampleStatement(sampleIssuer()));
+    const statusOf = async (id: string) => {
+      const paths = [`${base}/entries/${id}`, `${base}/entries/${id}/receipt`];
+      return Promise.all(paths.map(async (path) => (await sendCose(running.url, client, path)).status));
+    };
+    expect(await statusOf(entry)).toEqual([200, 200]);
+    const elsewhere = entry.replace(/^assets_[^_]+/, 'assets_00000000-0000-4000-8000-000000000000');
+    expect(await statusOf(elsewhere)).toEqual([404, 404]);
   });
 
   it('is no event to the public when its id is none', async () => {

@@ -110,6 +110,21 @@ describe('a statement log as tlog-tiles', () => {
     }
   });
 
+  it('that was never forked has no fork and no other generation', async () => {
+    const said = async (path: string) => {
+      const { status, headers, json } = await running.anonymous.get(path);
+      return [status, headers.get('access-control-allow-origin'), json['description']];
+    };
+    expect(await said(`${prefix('public')}/forks`)).toEqual([404, '*', 'log: it was never forked.']);
+    const none = [404, '*', 'log: there is no such statement log.'];
+    expect(await said(`${prefix('public')}.7/checkpoint`)).toEqual(none);
+    const owner = running.owner.token;
+    const claims = JSON.parse(Buffer.from(owner.split('.')[1]!, 'base64url').toString()) as { jit_tenant_id: string };
+    const massif = (log: string) => `/verifiabledata/merklelogs/v1/mmrs/${log}/0/massifs/0000000000000000.log`;
+    await vi.waitFor(async () => expect((await running.owner.get(massif(claims.jit_tenant_id))).status).toBe(200));
+    expect((await running.owner.get(massif(`${claims.jit_tenant_id}.7`))).status).toBe(404);
+  });
+
   it('keeps the entries of the private log to itself', async () => {
     expect((await tile('private', 'entries/000')).status).toBe(404);
     expect((await running.owner.get(`${prefix('private')}/tile/entries/000`)).status).toBe(404);

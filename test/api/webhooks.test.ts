@@ -431,6 +431,43 @@ describe('webhooks', () => {
     }
   }, 180_000);
 
+  it('of which the secret cannot be read say so, and send nothing unsigned', async () => {
+    const hook = await webhook('/unread', owner, ['event.confirmed']);
+    await running.asOwner(
+      `UPDATE archivist.webhook SET secret_sealed = 'none' WHERE webhook_id = '${hook.identity.split('/')[1]}'`,
+    );
+    await record('vcon_created');
+    await expect
+      .poll(async () => (await deliveries(hook))[0]?.['last_error'], PATIENCE)
+      .toBe('the secret of the webhook cannot be read; delete the webhook and make a new one');
+    expect(received.get('/unread')).toBeUndefined();
+    await sendRequest(running.url, owner, 'DELETE', `/archivist/iam/v1/${hook.identity}`, undefined);
+  });
+
+  it('are at most a hundred of a tenancy', async () => {
+    const client = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+    const body = {
+      display_name: 'one of many',
+      application: `applications/${client.clientId}`,
+      url: 'https://hooks.example',
+      event_types: ['key.changed'],
+    };
+    const first = await client.post(WEBHOOKS, body);
+    await running.asOwner(
+      `INSERT INTO archivist.webhook
+       SELECT (jsonb_populate_record(w, jsonb_build_object('webhook_id', gen_random_uuid()))).*
+         FROM archivist.webhook w, generate_series(2, 100)
+        WHERE w.webhook_id = '${String(first.json['identity']).split('/')[1]}'`,
+    );
+    expect(await client.post(WEBHOOKS, body)).toMatchObject({
+      status: 402,
+      json: { error: 'quota_reached', description: 'A tenancy has at most 100 webhooks. Delete one.' },
+    });
+    await sendRequest(running.url, client, 'DELETE', `/archivist/iam/v1/${first.json['identity']}`, undefined);
+    expect((await client.post(WEBHOOKS, body)).status).toBe(200);
+    await running.asOwner(`DELETE FROM archivist.webhook WHERE display_name = 'one of many'`);
+  });
+
   it('refuse addresses that are no public https address, and applications that do not exist', async () => {
     const strict = { display_name: 'x', application: `applications/${owner.clientId}`, event_types: ['key.changed'] };
     for (const url of ['nonsense', 'ftp://hooks.example', 'https://user:word@hooks.example'])

@@ -1,6 +1,9 @@
 import { request } from 'node:http';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApiError } from '../../src/platform/errors.js';
+import { refusalOf } from '../../src/platform/http/error-reply.js';
+import { TimeLimitError } from '../../src/platform/time-limit.js';
 import { type Client, startTestService, type TestService } from './test-service.js';
 
 let running: TestService;
@@ -137,6 +140,28 @@ describe('wrong requests', () => {
       setTimeout(() => broken.destroy(), 50);
     });
     expect((await running.anonymous.get('/readyz')).status).toBe(200);
+  });
+});
+
+describe('a value that the database refuses', () => {
+  it.each([
+    ['SELECT $1::int4', ['99999999999'], /is a number outside the range that can be stored/],
+    ['SELECT array_fill(0, ARRAY[$1::int])', [2_147_483_647], /is too large or too complex to be searched; make it sh/],
+    ['SELECT $1::uuid', ['none'], /has a form that cannot be stored or searched/],
+  ])('is a 400 that says why, without the value: %s', async (sql, values, says) => {
+    const refused = await running.service.parts.database
+      .inTransaction('system', (tx) => tx.query(sql, values))
+      .catch(refusalOf);
+    expect(refused).toMatchObject({ status: 400, description: expect.stringMatching(says) });
+    expect((refused as ApiError).description).not.toContain(String(values[0]));
+  });
+});
+
+it('what waits too long for a part of the service is a 503 that says when to try again', () => {
+  expect(refusalOf(new TimeLimitError('the disk'))).toMatchObject({
+    status: 503,
+    description: 'A part of the service does not answer in time; try again shortly.',
+    headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
   });
 });
 

@@ -50,6 +50,13 @@ interface KnownAnswers {
   readonly refused: readonly string[];
 }
 
+describe('a chain', () => {
+  it.each([0, 9])('of %i certificates is none that is judged', (length) => {
+    const chain = Array.from({ length }, () => signer());
+    expect(judged('did:x509:0:sha256:x::subject:CN:Ann', chain, [root])).toBe('a chain has 1 to 8 certificates');
+  });
+});
+
 describe('a did:x509 names the holder of a certificate', () => {
   const known = readFixtureFile<KnownAnswers>('x509/did-x509.json');
   const [first, second, last] = known.chain.map((each) => readCertificate(Buffer.from(each, 'base64')));

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createReceiptWatch, SEAL_PUBLISHED } from '../../src/ledger/receipt-watch.js';
+import { insertMissingStatements } from '../../src/ledger/statement-store.js';
 import { localAnnouncements } from '../../src/platform/postgres/announcements.js';
+import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { createHeldReceipts } from '../../src/scitt/held-receipts.js';
 import { type Opened, openEngine } from '../ledger/test-engines.js';
 import { countedTransactions } from '../support/counted-transactions.js';
@@ -31,6 +33,21 @@ async function begun(count: number) {
   const close = () => receipts.close();
   return { rig, log, asked, held, entries, close };
 }
+
+it('holds a thousand questions at the same time, and answers the next ones at once', async () => {
+  const { rig, log, held, entries, close } = await begun(2);
+  const registered = { tenantId: log.tenantId, eventId: entries[1]!, entry: new Uint8Array([1]) };
+  await rig.database.inTransaction('system', (tx) => executeAll(tx, insertMissingStatements([registered])));
+  const waiting = Array.from({ length: 1_000 }, () => held.receipt(entries[0]!));
+  const begunAt = performance.now();
+  expect(await held.receipt(entries[1]!)).toBeUndefined();
+  expect(performance.now() - begunAt).toBeLessThan(3_000);
+  await expect(held.receipt(randomUUID())).rejects.toMatchObject({ code: 'not_found' });
+  await rig.drain(log);
+  expect((await Promise.all(waiting)).every((receipt) => receipt instanceof Uint8Array)).toBe(true);
+  expect(await held.receipt(entries[1]!)).toBeInstanceOf(Uint8Array);
+  close();
+});
 
 it('asks the database for nothing while the receipts of registrations that have begun here are waited for', async () => {
   const { rig, log, asked, held, entries, close } = await begun(3);
