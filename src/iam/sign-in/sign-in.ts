@@ -189,7 +189,7 @@ function personOf(claims: Readonly<Record<string, unknown>>, provider: IdentityP
 }
 
 const SECRET_LOST =
-  'This service cannot read the client secret of your organisation’s identity provider any more. An Owner of your organisation must set it again.';
+  'This service cannot read the client secret of the identity provider of your organisation any more. An Owner of your organisation must set it again.';
 
 /** @throws {ApiError} unavailable */
 async function clientOf(deps: SignInDeps, provider: IdentityProvider): Promise<openid.Configuration> {
