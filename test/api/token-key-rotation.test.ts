@@ -55,6 +55,14 @@ describe('the token key', () => {
     expect(await published()).toEqual(expect.arrayContaining([kidOf(ofNewKey), kidOf(running.owner.token)]));
   });
 
+  it('is not called unknown while the keys cannot be read from the database', async () => {
+    const unknown = await old.sign({}, { kid: 'unknown' });
+    await running.asOwner('ALTER TABLE archivist.key_manifest RENAME TO away');
+    const meanwhile = await statusOf(unknown);
+    await running.asOwner('ALTER TABLE archivist.away RENAME TO key_manifest');
+    expect([meanwhile, await statusOf(unknown)]).toEqual([500, 401]);
+  });
+
   it('signs no token that outlives its own retirement by more than their hour', async () => {
     const past = new Date(Date.now() - 63 * 60_000);
     const aged = listed().map((row) => (row.role === 'token' && row.validUntil ? { ...row, validUntil: past } : row));

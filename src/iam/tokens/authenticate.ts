@@ -12,7 +12,7 @@ import { requireCompact } from '../compact-jwt.js';
 import { tokenIssuer } from '../token-issuer.js';
 import { EPOCH_CLAIM, TOKEN_LIFETIME_SECONDS, tokenAudience } from './access-token.js';
 import type { TellRefusedToken } from './tell-refused-token.js';
-import { type TokenKeys, tokenKeys } from './token-keys.js';
+import { type TokenKeys, TokenKeysUnread, tokenKeys } from './token-keys.js';
 
 const CLOCK_SKEW_SECONDS = 5;
 const MAX_TOKEN_LENGTH = 8192;
@@ -33,9 +33,9 @@ interface VerifiedToken {
 
 /**
  * Turns an Authorization header into a principal. Accepts only RS256 tokens of type `at+jwt` with our exact issuer and
- * audience, signed by one of our own token keys (RFC 9068, RFC 8725); all others get the same 401. Verified tokens are
- * cached by hash until they expire. A token only identifies the caller. Permissions are read on each request, so that a
- * removed role and a revoked token take effect with the next request.
+ * audience, signed by one of our own token keys (RFC 9068, RFC 8725); all others get the same 401, and none gets it
+ * because the database fails. Verified tokens are cached by hash until they expire. A token only identifies the caller.
+ * Permissions are read on each request, so that a removed role and a revoked token take effect with the next request.
  */
 export function createAuthenticate(deps: {
   readonly keyring: Keyring;
@@ -57,8 +57,8 @@ export function createAuthenticate(deps: {
       verified.delete(hash);
       throw refused();
     }
-    const payload = await verify(token, keys, deps).catch(() => {
-      throw refused();
+    const payload = await verify(token, keys, deps).catch((error: unknown) => {
+      throw error instanceof TokenKeysUnread ? error.cause : refused();
     });
     const fresh = verifiedToken(payload, decodeProtectedHeader(token).kid!);
     verified.set(hash, fresh);
@@ -68,7 +68,7 @@ export function createAuthenticate(deps: {
   return async (request) => {
     const token = bearerToken(request.headers.authorization);
     const { principal, epoch } = await read(token).catch((error: unknown) => {
-      deps.tellRefused(request);
+      if (error instanceof ApiError && error.code === 'unauthorized') deps.tellRefused(request);
       throw error;
     });
     const now = await deps.standingOf({ tenantId: principal.tenantId, clientId: principal.subject });

@@ -11,11 +11,19 @@ const RETIRED_KEY_HONOURED_MS = (TOKEN_LIFETIME_SECONDS + 120) * 1000;
 
 type VerificationKey = Awaited<ReturnType<typeof importJWK>>;
 
+/** The keys could not be read, so nobody knows whether a token's key is one of them. Its cause says why. */
+export class TokenKeysUnread extends Error {
+  override readonly name = 'TokenKeysUnread';
+}
+
 /** The keys that verify access tokens, found by their ids. */
 export interface TokenKeys {
   /** Whether tokens of a key are accepted at this moment. */
   countsNow(kid: string): boolean;
-  /** @throws {Error} for an unknown key, and for one that retired before any token of now was signed */
+  /**
+   * @throws {Error} for an unknown key, and for one that retired before any token of now was signed
+   * @throws {TokenKeysUnread}
+   */
   keyOf(kid: string): Promise<VerificationKey>;
 }
 
@@ -34,7 +42,9 @@ export function tokenKeys(deps: {
   async function publishedKey(kid: string): Promise<PublishedKey> {
     const known = find(kid);
     if (known) return known;
-    await deps.refreshKeys();
+    await deps.refreshKeys().catch((cause: unknown) => {
+      throw new TokenKeysUnread('the token keys could not be read', { cause });
+    });
     const fresh = find(kid);
     if (!fresh) throw new Error('unknown token key');
     return fresh;
