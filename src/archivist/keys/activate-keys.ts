@@ -17,7 +17,8 @@ export async function pendingReason(deps: IssueDeps): Promise<string | undefined
     if (row?.number !== number || !(await isEntryPublished(tx, log, row.entryId)))
       return `key manifest ${number} is not sealed in the keys log yet`;
     const behind = await countBehind(tx, log.tenantId, number);
-    return behind === 0 ? undefined : `${behind} running processes have not adopted key manifest ${number} yet`;
+    const processes = behind === 1 ? '1 running process has' : `${behind} running processes have`;
+    return behind === 0 ? undefined : `${processes} not adopted key manifest ${number} yet`;
   });
 }
 

@@ -2,7 +2,7 @@ import { equalBytes } from '../../core/bytes.js';
 import { VerificationError } from '../../core/errors.js';
 import type { KeyManifest } from '../../core/keys/key-manifest.js';
 import { verifyKeptKeyManifest, verifyNextKeyManifest } from '../../core/keys/verify-key-manifests.js';
-import type { LogRef } from '../../ledger/log.js';
+import type { LogState } from '../../ledger/log.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
 import { type KeyManifestRow, listKeyManifests } from '../../platform/keys/manifest/key-manifest-store.js';
@@ -41,13 +41,16 @@ function incomplete(what: string): ApiError {
 /**
  * Reads the key manifests that this process knows and the database has lost. They need no trust in the object store: each
  * is signed by the root key of its time and follows the one before, up to the newest one that this process has adopted.
- * @throws {ApiError} conflict if one of them is missing or does not follow
+ * @throws {ApiError} conflict if one of them is missing or does not follow, or the database has rows of the log without them
  */
-export async function lostManifests(deps: LostManifestDeps, { tenantId }: LogRef): Promise<AllManifests> {
+export async function lostManifests(deps: LostManifestDeps, { tenantId, leaves }: LogState): Promise<AllManifests> {
   const { database, objectStore, ids, manifests } = deps;
   const stored = await database.inTransaction('system', (tx) => listKeyManifests(tx, tenantId, 1n));
   const last = stored.at(-1);
   if (!last) throw incomplete('The database has no key manifest');
+  // They would become entries of the keys log a second time.
+  if (BigInt(stored.length) < leaves)
+    throw incomplete(`The database has ${stored.length} of its key manifests, and ${leaves} entries in its keys log`);
   const { current } = manifests;
   const lost: LostManifest[] = [];
   try {

@@ -153,7 +153,8 @@ async function checkKey(deps: KeyOperatorDeps, { keys }: KeyManifest, key: Manif
     if (before.state === 'revoked' && !sameSizes(before.revokedAt, key.revokedAt))
       throw refuse('was revoked at other sizes');
     const same = before.role === key.role && before.validFromMs === key.validFromMs && before.since === key.since;
-    if (!same || !NEXT_STATES[before.state].includes(key.state)) throw refuse(`cannot become ${key.state}`);
+    if (!same) throw refuse('has another role or another beginning than before');
+    if (!NEXT_STATES[before.state].includes(key.state)) throw refuse(`cannot become ${key.state}`);
     return;
   }
   if (key.state !== 'pending') throw refuse('is new and not pending');
