@@ -160,4 +160,13 @@ describe('vcon-archivist keys', () => {
     for (const change of ['rotate', 'activate'])
       expect(await refused('propose', change, 'wallet', '--output', 'unsigned')).toEqual(named(roles));
   });
+
+  it.each([
+    [['rotate'], 'propose rotate needs a role'],
+    [['activate', '--stolen'], 'propose activate needs a role'],
+    [['revoke'], 'propose revoke needs a key id'],
+  ])('says what a proposed change lacks: %j', async (change, says) => {
+    const { err, exitCode } = await keys('propose', ...change, '--output', join(keysDir, 'unsigned'));
+    expect([exitCode, err]).toEqual([2, expect.stringContaining(says)]);
+  });
 });

@@ -1,5 +1,6 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessTable } from '../api/access-table.js';
 import {
@@ -30,6 +31,18 @@ const tenancy = (args: readonly string[], environment: Record<string, string> = 
 
 async function made(name: string): Promise<{ identity: string; client_id: string; client_secret: string }> {
   return JSON.parse((await tenancy(['create', name, '--json'])).out);
+}
+
+/** What the audit of a tenancy says was done, in order. */
+async function actionsOf(identity: string): Promise<unknown[]> {
+  const tenantId = identity.slice('tenancies/'.length);
+  const rows = await running.service.parts.database.inTransaction({ read: [tenantId], write: [] }, (tx) =>
+    tx.query<{ action: string }>(
+      `SELECT attributes ->> 'action' AS action FROM archivist.asset_free_event WHERE tenant_id = $1 ORDER BY event_id`,
+      [tenantId],
+    ),
+  );
+  return rows.map(({ action }) => action);
 }
 
 const tokenOf = (made: { client_id: string; client_secret: string }) =>
@@ -104,10 +117,28 @@ describe('tenancy disable', () => {
     ]);
   });
 
-  it('knows neither the service’s own tenancies nor one that is not there', async () => {
+  it('changes and records nothing where the tenancy is disabled, or open, already', async () => {
+    const { identity } = await made('Shut twice');
+    const disabledAt = async () =>
+      (JSON.parse((await tenancy(['disable', identity, '--json'])).out) as { disabled_at: string }).disabled_at;
+    const first = await disabledAt();
+    await wait(5);
+    expect([first === '', await disabledAt()]).toEqual([false, first]);
+    for (const _ of [1, 2]) expect((await tenancy(['enable', identity])).exitCode).toBe(0);
+    expect(await actionsOf(identity)).toEqual(['tenancy.create', 'tenancy.disable', 'tenancy.enable']);
+  });
+
+  it('knows neither the service’s own tenancies nor one that is not there; no other command does', async () => {
     const { deploymentTenancy, publicTenancy } = running.service.parts.deployment;
     for (const id of [deploymentTenancy, publicTenancy, '00000000-0000-4000-8000-000000000000', 'x'])
-      expect((await tenancy(['disable', id])).exitCode).toBe(1);
+      for (const args of [
+        ['disable', id],
+        ['verify-domain', id, 'example.org'],
+      ])
+        expect(await tenancy(args)).toMatchObject({
+          exitCode: 1,
+          err: expect.stringContaining(id === 'x' ? 'uuid' : 'There is no such tenancy.'),
+        });
   });
 });
 
@@ -143,13 +174,6 @@ describe('the token of the operator', () => {
     await tenancy(['verify-domain', kept.identity, 'example.org']);
     const owner = clientWith(running.url, String((await tokenOf(kept)).json['access_token']));
     expect((await owner.get('/archivist/v1/tenancies/self')).json['verified_domain']).toBe('example.org');
-    const tenantId = kept.identity.slice('tenancies/'.length);
-    const rows = await running.service.parts.database.inTransaction({ read: [tenantId], write: [] }, (tx) =>
-      tx.query(
-        `SELECT attributes ->> 'action' AS action FROM archivist.asset_free_event WHERE tenant_id = $1 ORDER BY event_id`,
-        [tenantId],
-      ),
-    );
-    expect(rows).toEqual([{ action: 'tenancy.create' }, { action: 'tenancy.verify_domain' }]);
+    expect(await actionsOf(kept.identity)).toEqual(['tenancy.create', 'tenancy.verify_domain']);
   });
 });

@@ -23,6 +23,8 @@ describe('a deployment whose keys are older than key manifests', { timeout: LONG
   let service: RunningService;
   let folder: string;
   let before: SigningKeyRow[];
+  /** What the start says whose KEYS_DIR has the manifest of another deployment. */
+  let beside: string;
   let removeOlder: (() => Promise<void>) | undefined;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'keys-upgrade-'));
@@ -33,6 +35,13 @@ describe('a deployment whose keys are older than key manifests', { timeout: LONG
     before = await storedKeys();
     await forgetManifests();
     const environment = { ...running.environment, ...(await olderDatabase()) };
+    const another = join(folder, 'keys', 'key-manifest-01900000-0000-7000-8000-00000000000f.cose');
+    await writeFile(another, 'a manifest');
+    beside = await startService(parseConfig(environment)).then(
+      () => 'it has started',
+      (error: Error) => error.message,
+    );
+    await rm(another);
     service = await startService(parseConfig(environment));
   }, LONG);
   afterAll(async () => {
@@ -128,6 +137,12 @@ describe('a deployment whose keys are older than key manifests', { timeout: LONG
     const { out, exitCode } = await commandLine(['verify', ...root, '--statement-only', '--json', ...files]);
     return { ...(JSON.parse(out) as Verdict), exitCode };
   }
+
+  it('gets no first manifest while KEYS_DIR has that of another deployment: it is the wrong folder, or database', () => {
+    expect(beside).toMatch(
+      /^KEYS_DIR has the key manifest of another deployment, and not \S+: check KEYS_DIR and DATABASE_URL/,
+    );
+  });
 
   it('gets a first manifest that lists them with their states and intervals, as entry 0 of the keys log', async () => {
     const { manifest } = service.parts.keys.manifests.current;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import koffi from 'koffi';
@@ -15,15 +15,21 @@ export interface SofthsmTokens {
   token(label: string): Pkcs11Token;
   /** `KEY_PROVIDER` of a token. */
   uri(label: string): string;
+  /** Deletes the keys of all tokens, as their administrator can. */
+  loseKeys(): Promise<void>;
   remove(): Promise<void>;
 }
 
-export async function makeSofthsmTokens(labels: readonly string[]): Promise<SofthsmTokens> {
+/** @param settings more lines of the configuration */
+export async function makeSofthsmTokens(labels: readonly string[], settings = ''): Promise<SofthsmTokens> {
   const { modulePath, util } = softhsm!;
   const folder = await mkdtemp(join(tmpdir(), 'softhsm-'));
   await mkdir(join(folder, 'tokens'));
   const SOFTHSM2_CONF = join(folder, 'softhsm2.conf');
-  await writeFile(SOFTHSM2_CONF, `directories.tokendir = ${join(folder, 'tokens')}\nobjectstore.backend = file\n`);
+  await writeFile(
+    SOFTHSM2_CONF,
+    `directories.tokendir = ${join(folder, 'tokens')}\nobjectstore.backend = file\n${settings}\n`,
+  );
   const pin = 'pin-of-7193';
   const pinFile = join(folder, 'pin');
   await writeFile(pinFile, `${pin}\n`, { mode: 0o600 });
@@ -36,6 +42,10 @@ export async function makeSofthsmTokens(labels: readonly string[]): Promise<Soft
     pin,
     token: (label) => ({ modulePath, token: label, serial: undefined, pinFile }),
     uri: (label) => `pkcs11:token=${label}?module-path=${modulePath}&pin-source=${pinFile}`,
+    async loseKeys() {
+      for (const name of await readdir(join(folder, 'tokens'), { recursive: true }))
+        if (/\/(?!token)[^/]+\.object$/.test(name)) await rm(join(folder, 'tokens', name));
+    },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

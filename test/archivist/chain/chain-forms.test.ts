@@ -4,10 +4,11 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { blockHash, blockOf, blockResponse, headerFields } from '../../../src/archivist/chain/block.js';
+import { readChainFork, signChainFork } from '../../../src/archivist/chain/chain-fork.js';
 import { createSimpleHash } from '../../../src/archivist/chain/simple-hash.js';
 import { signTransaction, transactionResponse } from '../../../src/archivist/chain/transaction.js';
 import { listRoot } from '../../../src/archivist/chain/trie-root.js';
-import { hexData, numberOf } from '../../../src/archivist/quantity.js';
+import { dataOf, hexData, numberOf } from '../../../src/archivist/quantity.js';
 import { chainKey } from '../../../src/platform/keys/chain-key.js';
 import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
 import { nodePrivateKey } from '../../../src/platform/keys/node-private-key.js';
@@ -49,6 +50,27 @@ describe('a block', () => {
       hexData(listRoot(each)),
     );
     expect(new Set(roots).size).toBe(4);
+  });
+});
+
+describe('a block that continues a chain whose end was lost', () => {
+  const parentHash = new Uint8Array(32).fill(3);
+  const fork = { lastNumber: 6n, lastHash: new Uint8Array(32).fill(4), reason: 'the disk was lost' };
+  const withExtraData = (extraData: Uint8Array) =>
+    blockOf({ number: 7n, parentHash, miner: dataOf(key.address), transactions: [], timestamp: 1n, extraData });
+
+  it('says what was lost, why, and whose key signed that', async () => {
+    const signed = await signChainFork(fork, parentHash, key);
+    expect(readChainFork(withExtraData(signed))).toEqual({ ...fork, signer: key.address });
+  });
+
+  it.each([
+    ['zero', 0n],
+    ['the order of the curve', secp256k1.Point.Fn.ORDER],
+  ])('is refused with a signature that no key can make: r is %s', async (_, r) => {
+    const signed = RLP.decode(await signChainFork(fork, parentHash, key)) as Uint8Array[];
+    const block = withExtraData(RLP.encode([...signed.slice(0, 4), r, ...signed.slice(5)]));
+    expect(() => readChainFork(block)).toThrow('its fork is not signed');
   });
 });
 

@@ -11,6 +11,7 @@ import { DEPLOYMENT_ROLES, TOKEN_PEPPER } from '../../../src/platform/keys/key-r
 import type { KeyStore, PrivateKey } from '../../../src/platform/keys/key-store.js';
 import { openKeyStore } from '../../../src/platform/keys/open-key-store.js';
 import { openKeyring } from '../../../src/platform/keys/open-keyring.js';
+import { loadPkcs11Module } from '../../../src/platform/keys/pkcs11/pkcs11-module.js';
 import { secretFiles } from '../../../src/platform/keys/secret-files.js';
 import {
   insertSigningKey,
@@ -20,7 +21,7 @@ import {
 } from '../../../src/platform/keys/signing-key-store.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 import { softhsm } from '../../support/prerequisites.js';
-import { makeSofthsmTokens, type SofthsmTokens } from '../../support/softhsm-tokens.js';
+import { breakSessions, makeSofthsmTokens, type SofthsmTokens } from '../../support/softhsm-tokens.js';
 
 const DEPLOYMENT = '0190a8c0-0000-7000-8000-000000000001';
 const AT = new Date(1_790_000_000_000);
@@ -99,5 +100,39 @@ describe.skipIf(!softhsm)('a deployment of key files that is given a module', ()
     await expect(openWith(keyFiles(keysDir))).rejects.toThrow(
       /private half of the active key \S+ is missing: .*or KEY_PROVIDER to its module/,
     );
+  });
+});
+
+describe.skipIf(!softhsm)('a module that makes no keys of elliptic curves', () => {
+  let keysDir: string;
+  let tokens: SofthsmTokens;
+  let store: KeyStore;
+  beforeAll(async () => {
+    keysDir = await mkdtemp(join(tmpdir(), 'keys-'));
+    tokens = await makeSofthsmTokens(['archive'], 'slots.mechanisms = CKM_RSA_PKCS_KEY_PAIR_GEN,CKM_SHA256_RSA_PKCS');
+    Object.assign(process.env, tokens.environment);
+    await (await loadPkcs11Module(tokens.token('archive').modulePath)).beginAnew();
+    store = await openKeyStore({ keysDir, keyProvider: tokens.token('archive') }, silent);
+  });
+  afterAll(async () => {
+    await store?.close();
+    // Whoever uses the module next in this process has other settings.
+    if (tokens) breakSessions('C_Finalize');
+    await tokens?.remove();
+    await rm(keysDir, { recursive: true });
+  });
+
+  it.each(['issuer', 'statement_receipt', 'seal', 'tessera', 'root'] as const)(
+    'is refused for %s: no key that evidence depends on becomes a file because a module lacks its kind',
+    async (role) => {
+      await expect(store.generate(role)).rejects.toThrow(`the module makes no ES256 key for ${role}`);
+      expect(await readdir(keysDir)).toEqual([]);
+    },
+  );
+
+  it('is used for the others, and the keys of checkpoints and of the chain are files', async () => {
+    const place = async (role: 'token' | 'note' | 'chain') =>
+      (await store.open({ role, ...(await store.generate(role)) }))?.place;
+    expect([await place('token'), await place('note'), await place('chain')]).toEqual(['module', 'file', 'file']);
   });
 });

@@ -78,6 +78,16 @@ describe.skipIf(!softhsm)('a private half in a module', () => {
     expect(await fits(next.stored.publicJwk, next.key)).toBe(true);
   });
 
+  it('signs no more after it was deleted in its token, and is named', async () => {
+    const { stored, key } = await made(await open(), 'seal');
+    await key.sign(utf8('a seal'));
+    await tokens.loseKeys();
+    breakSessions('C_Finalize');
+    await expect(key.sign(utf8('a seal'))).rejects.toThrow(
+      `the private half of the key ${stored.keyId} is gone from its token`,
+    );
+  });
+
   it('keeps its module loaded, though nothing but calls refers to it', async () => {
     const { stored, key } = await made(await open(), 'seal');
     for (let round = 0; round < 20; round += 1) {
