@@ -5,6 +5,7 @@ import { rotateDeploymentKey, rotateRoot } from '../../src/archivist/operator/ma
 import { isWaiting } from '../../src/ledger/intake-store.js';
 import { enterKeyManifest } from '../../src/ledger/keys-log/enter-key-manifest.js';
 import { statementBytes } from '../../src/ledger/statement-store.js';
+import { listSigningKeys } from '../../src/platform/keys/signing-key-store.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { startTestService, type TestService } from '../api/test-service.js';
 
@@ -14,14 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => running?.close());
 
-/** The database, slow for its first caller: a change comes before. */
-function overtaken(database: Database, change: () => Promise<unknown>): Database {
-  let begun = false;
+/** The database, slow for one transaction, the first unless told: a change comes before. */
+function overtaken(database: Database, change: () => Promise<unknown>, slow = 1): Database {
+  let begun = 0;
   const inTransaction: Database['inTransaction'] = async (scope, work) => {
-    if (!begun) {
-      begun = true;
-      await change();
-    }
+    begun += 1;
+    if (begun === slow) await change();
     return database.inTransaction(scope, work);
   };
   return Object.create(database, { inTransaction: { value: inTransaction } }) as Database;
@@ -33,6 +32,17 @@ describe('the rotation of a key', () => {
     const slow = { ...keys, database: overtaken(database, () => rotateRoot(keys)) };
     await expect(rotateDeploymentKey(slow, 'note')).rejects.toMatchObject({ code: 'conflict' });
     await expect(rotateDeploymentKey(keys, 'note')).resolves.toMatchObject({ active: { role: 'note' } });
+  });
+
+  it('that is signed when another manifest takes its number is a conflict, and none of its keys is stored', async () => {
+    const { keys, database, deployment } = running.service.parts;
+    const slow = { ...keys, database: overtaken(database, () => rotateRoot(keys), 2) };
+    await expect(rotateDeploymentKey(slow, 'note')).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/^There is a key manifest \d+ already: list the keys, and try again/),
+    });
+    const rows = await database.inTransaction('system', (tx) => listSigningKeys(tx, deployment.deploymentTenancy));
+    expect(rows.filter(({ state }) => state === 'pending')).toEqual([]);
   });
 });
 

@@ -111,7 +111,7 @@ export function verifyDomain(deps: OperatorDeps, tenantId: string, domain: strin
     await requireOrganisation(tx, tenantId);
     await setVerifiedDomain(tx, tenantId, domain);
     await record(tx, deps, tenantId, 'tenancy.verify_domain', { verified_domain: domain });
-    return tenancyRecord(await requireOrganisation(tx, tenantId));
+    return tenancyRecord((await findTenancy(tx, tenantId))!);
   });
 }
 
