@@ -316,6 +316,7 @@ describe('a database that is older than its chain', () => {
       `the database ends with block ${known.block_number}, the object store with block ${lost.block_number}`,
     );
     await expect(forkChain(forkDeps(), { confirm: 'yes', reason: REASON })).rejects.toThrow(/confirm/);
+    await expect(forkChain(forkDeps(), { confirm: 'chain', reason: ' ' })).rejects.toThrow(/^reason: say why/);
 
     const { finding, head } = await forkChain(forkDeps(), { confirm: 'chain', reason: REASON });
     expect([finding, head.number]).toEqual(['consistent', lost.block_number + 1n]);
@@ -434,6 +435,30 @@ describe('a database that is older than its chain', () => {
     const { finding, head } = await forkChain(deps, { confirm: 'chain', reason: REASON });
     expect([finding, head.number, readChainFork(head)!.lastNumber]).toEqual(['consistent', unused + 1n, unused]);
     expect(await rig.extend()).toBeGreaterThan(0);
+    expect(await faults()).toEqual([]);
+  });
+
+  it('is not forked by two operators at once: the second one is told that the chain has changed', async () => {
+    const lost = await loseNewestBlock();
+    const deps = forkDeps();
+    let forked = false;
+    const overtaken: ObjectStore = {
+      ...deps.objectStore,
+      async get(key) {
+        const first = !forked;
+        forked = true;
+        if (first) await forkChain(deps, { confirm: 'chain', reason: REASON });
+        return deps.objectStore.get(key);
+      },
+    };
+    const second = forkChain({ ...deps, objectStore: overtaken }, { confirm: 'chain', reason: REASON });
+    await expect(second).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('The chain has changed since the request began'),
+    });
+    expect((await readAll(rig.database)).blocks.at(-1)!.block_number).toBe(lost.block_number + 1n);
+    // The object store has the second one's block: the next fork names it as the last one.
+    await forkChain(deps, { confirm: 'chain', reason: REASON });
     expect(await faults()).toEqual([]);
   });
 

@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { forkChain } from '../../../src/archivist/chain/fork-chain.js';
 import { forkLog } from '../../../src/archivist/operator/fork-log.js';
 import { encodeCbor } from '../../../src/core/cose/cbor.js';
 import { decodeForks } from '../../../src/core/fork/read-fork-statement.js';
@@ -15,11 +14,9 @@ import { createLogger } from '../../../src/platform/logger.js';
 import type { ObjectStore } from '../../../src/platform/object-store.js';
 import { type Client, clientWith, startTestService, type TestService } from '../../api/test-service.js';
 import { commandLine } from '../../support/command-line.js';
-import { anchorRig, readAll } from '../chain/anchor-rig.js';
 
 const PATIENCE = { timeout: 40_000, interval: 50 };
 const LOGS = '/archivist/operator/v1/logs';
-const CHAIN = '/archivist/operator/v1/chain';
 const REASON = 'restored from an older copy';
 const OLDER = 'the object store has a later seal: the database is older than what was published';
 
@@ -27,7 +24,6 @@ let running: TestService;
 let folder: string;
 let operator: Client;
 let objects: ObjectStore;
-let rig: ReturnType<typeof anchorRig>;
 /** The log of the first tenancy: halted, and one seal behind the object store. */
 let log: LogState;
 
@@ -57,7 +53,6 @@ beforeAll(async () => {
   operator = clientWith(running.url, (await readFile(join(folder, 'operator-token'), 'utf8')).trim());
   const objectsDir = join(running.environment.DATA_DIR, 'objects');
   objects = fileObjectStore(objectsDir);
-  rig = anchorRig(running, objectsDir);
   const asset = await running.owner.post('/archivist/v2/assets', { attributes: {} });
   const logId = (await running.owner.get('/archivist/v1/tenancies/self')).json['identity'] as string;
   const path = `/archivist/v2/${asset.json['identity']}/events`;
@@ -147,11 +142,6 @@ describe('a halted log is not forked', () => {
     ['whose last seal is another one in the object store', object(last, Uint8Array.of(1)), DIFFERENT],
     ['whose last seal is another one in the database', sealRow, DIFFERENT],
     ['whose last seal was published and is not in the object store', object(last, undefined), DIFFERENT],
-    [
-      'whose last seal is not in the database',
-      row('seal_number = 7, published_number = 1', 'seal_number = 2, published_number = 2'),
-      /^The (object store has another last seal|database is not older)/,
-    ],
   ])('%s', async (_, damage, says) => {
     const repair = await damage();
     const { status, json } = await fork(log.logId);
@@ -291,38 +281,5 @@ describe('a log that was halted because of the object store', () => {
     const path = `${LOGS}/00000000-0000-4000-8000-000000000000${verb}`;
     const { status, json } = body === undefined ? await operator.get(path) : await operator.post(path, body);
     expect([status, json['description']]).toEqual([404, 'There is no such log.']);
-  });
-});
-
-describe('the chain', () => {
-  it('is not forked with a reason of blanks', async () => {
-    const { status, json } = await operator.post(`${CHAIN}:fork`, { confirm: 'chain', reason: ' ' });
-    expect([status, json['description']]).toEqual([400, 'reason: say why the newer database is lost.']);
-  });
-
-  it('is not forked beside another fork of it: one of two operators is told that the chain has changed', async () => {
-    await rig.extend();
-    const { blocks } = await readAll(rig.database);
-    const lost = blocks.at(-1)!.block_number;
-    await running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${lost}`);
-    await running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${lost}`);
-    const deps = await forkDeps(objects);
-    let forked = false;
-    const overtaken: ObjectStore = {
-      ...objects,
-      async get(key) {
-        if (forked) return objects.get(key);
-        forked = true;
-        await forkChain(deps, { confirm: 'chain', reason: 'the first' });
-        return objects.get(key);
-      },
-    };
-    const second = forkChain({ ...deps, objectStore: overtaken }, { confirm: 'chain', reason: 'the second' });
-    await expect(second).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringContaining('The chain has changed since the request began'),
-    });
-    const numbers = (await readAll(rig.database)).blocks.map(({ block_number: number }) => number);
-    expect(numbers.slice(-2)).toEqual([lost - 1n, lost + 1n]);
   });
 });
