@@ -40,8 +40,13 @@ export async function insertKeyManifest(tx: Tx, tenantId: string, row: KeyManife
   return (await insertRows(tx, MANIFEST, [{ ...row, tenantId }], 'ON CONFLICT DO NOTHING')) === 1;
 }
 
-/** Stored manifests from a number on, ordered by number. */
-export function listKeyManifests(tx: Tx, tenantId: string, from: bigint, limit = 1000): Promise<KeyManifestRow[]> {
+/** Stored manifests from a number on, ordered by number: all of them unless a limit is given. */
+export function listKeyManifests(
+  tx: Tx,
+  tenantId: string,
+  from: bigint,
+  limit: number | null = null,
+): Promise<KeyManifestRow[]> {
   return tx.query<KeyManifestRow>(
     `SELECT ${selected(MANIFEST, 'm', ['number', 'entryId', 'manifest'])} FROM archivist.key_manifest m
       WHERE m.tenant_id = $1 AND m.number >= $2 ORDER BY m.number LIMIT $3`,
