@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +13,7 @@ import { completeKeyManifest } from '../../../src/core/keys/sign-key-manifest.js
 import { fileObjectStore } from '../../../src/platform/file-object-store.js';
 import { openKeyManifests } from '../../../src/platform/keys/manifest/key-manifests.js';
 import { manifestFile } from '../../../src/platform/keys/manifest/manifest-file.js';
+import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
 import { nodeVerify } from '../../../src/platform/keys/node-verify.js';
 import { startTestService, type TestService } from '../../api/test-service.js';
 
@@ -46,10 +46,10 @@ const signed = async (unsigned: Uint8Array) =>
 const publishKeys = async (keys: readonly ManifestKey[]) =>
   publishManifest(deps(), await signed(await draftManifest(deps(), { keys })));
 const newJwk = () =>
-  generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as unknown as Record<string, string>;
+  newKeyPair({ type: 'ed25519' }).publicKey.export({ format: 'jwk' }) as unknown as Record<string, string>;
 
 describe('a change is not proposed', () => {
-  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
+  const rsa = newKeyPair({ type: 'rsa', bits: 2048 }).publicKey.export({ format: 'jwk' });
   const ROOT = /^root: must be the JWK of an EC or Ed25519 public key/;
   it.each<[string, Omit<Change, 'stolen'>, string, RegExp]>([
     ['a rotation without its role', { change: 'rotate' }, 'bad_request', /^role: is required for this change/],
