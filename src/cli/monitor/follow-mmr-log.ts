@@ -268,7 +268,7 @@ async function proveOn(
       begun = true;
     }
     if (seen && proven.massif.index >= seen.massif.index) checkNotOlder(proven.seal, seen.seal);
-    if (proven.massif.index === seen?.massif.index) checkHolds(proven.massif, seen);
+    if (seen && proven.massif.index === seen.massif.index) checkHolds(proven.massif, seen.massif, seen.seal.state.size);
     head = proven;
   }
   const next = head ? head.massif.index + 1 : base.from;

@@ -28,13 +28,13 @@ export function checkFork({ newest }: OpenFork, massif: Massif): void {
     throw new VerificationError('consistency_invalid', 'the log holds other leaves than its fork statement says');
 }
 
-/** The peaks of the leaves that a fork kept which are also peaks of the log before the massif that was seen. */
+/** Returns the peaks that the kept leaves and the log before the seen massif have in common. */
 function peaksOfBoth({ kept }: OpenFork, { massif }: ProvenMassif): bigint[] {
   const before = peaks(massif.firstNode);
   return peaks(sizeOfLeaves(kept)).filter((index) => before.includes(index));
 }
 
-/** How many of the leaves that a fork kept `checkKept` compares: a monitor keeps one massif, and the peaks before it. */
+/** Returns how many kept leaves `checkKept` can compare: a monitor keeps one massif, and the peaks before it. */
 export function comparedLeaves(fork: OpenFork, seen: ProvenMassif): bigint {
   if (fork.kept > seen.massif.firstLeaf) return fork.kept;
   const last = peaksOfBoth(fork, seen).at(-1);
@@ -48,9 +48,9 @@ export function comparedLeaves(fork: OpenFork, seen: ProvenMassif): bigint {
  * @throws {VerificationError} `consistency_invalid`
  */
 export function checkKept(fork: OpenFork, now: Massif, seen: ProvenMassif): void {
-  const { massif, seal } = seen;
+  const { massif } = seen;
   const size = sizeOfLeaves(fork.kept);
-  if (size > massif.firstNode) checkHolds(now, { massif, seal: { ...seal, state: { ...seal.state, size } } });
+  if (size > massif.firstNode) checkHolds(now, massif, size);
   else if (!peaksOfBoth(fork, seen).every((index) => equalBytes(massif.nodeAt(index), now.nodeAt(index))))
     throw new VerificationError('consistency_invalid', `the log holds other nodes below size ${size}: a fork`);
 }

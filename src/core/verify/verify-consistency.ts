@@ -108,7 +108,7 @@ export async function verifyConsistency(
     await verifySealOfMassif(newer.seal, last, trust),
   ];
   checkNotOlder(to, from);
-  checkHolds(first, { seal: from, massif: held });
+  checkHolds(first, held, from.state.size);
   const facts = { older_size: String(from.state.size), size: String(to.state.size) };
   const by = [sealProof(from), sealProof(to)];
   return createVerdict({ claims: [{ kind: 'extension', piece: 'log', facts, by }] });
@@ -129,11 +129,7 @@ export function checkNotOlder(newer: Seal, older: Seal): void {
  * keys and idtimestamps, which no node covers.
  * @throws {VerificationError} `consistency_invalid`, `insufficient_data` if the older state does not end in it
  */
-export function checkHolds(
-  now: Massif,
-  { seal, massif: held }: { readonly seal: Seal; readonly massif: Massif },
-): void {
-  const { size } = seal.state;
+export function checkHolds(now: Massif, held: Massif, size: bigint): void {
   const [before, peaks] = [peaksAt(held, size), peaksAt(now, size)];
   if (now.height !== held.height || !before.every((peak, place) => equalBytes(peak, peaks[place]!)))
     throw new VerificationError('consistency_invalid', `the log holds other nodes below size ${size}: a fork`);
