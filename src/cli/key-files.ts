@@ -22,7 +22,7 @@ function publicKeyOf(pem: string): KeyObject {
   }
 }
 
-/** Without members for a kind of key that has no JWK: none that signs evidence. */
+/** Returns an empty JWK for a kind of key that has no JWK form; no such key signs evidence. */
 function jwkOf(key: KeyObject): JsonWebKey {
   try {
     return key.export({ format: 'jwk' });

@@ -178,7 +178,7 @@ describe('an access policy', () => {
     expect((await reader.get(path)).status).toBe(404);
   });
 
-  it('lets an identity record with the behaviours alone that it names', async () => {
+  it('lets an identity record only with the behaviours that it names', async () => {
     const recorder = await scene.client({});
     const asset = await scene.asset({ arc_display_type: 'Crane' });
     const kinds = { event_arc_display_type_write: ['*'], asset_attributes_read: ['*'] };

@@ -181,7 +181,7 @@ describe('the audit of the keys of tenancies', () => {
       'differs from the key in its certificate',
     ],
     ['is of no known kind', `public_jwk = '{"kty": "none"}'`, 'cannot be read'],
-    ['has a number that is none', `public_jwk = public_jwk || '{"x": 5}'`, 'cannot be read'],
+    ['has a number instead of a coordinate', `public_jwk = public_jwk || '{"x": 5}'`, 'cannot be read'],
     ['has ended', `state = 'retired', valid_until = now()`, 'has an end, but keys of tenancies never end'],
   ])('finds that one %s', async (_, change, fault) => {
     const { database, deployment } = running.service.parts;

@@ -84,7 +84,7 @@ describe('the payload-hash profile', () => {
     expect([answer.status, titleOf(answer.bytes)]).toEqual([400, 'Rejected']);
   });
 
-  it('takes a statement as COSE alone', async () => {
+  it('accepts a statement only as COSE', async () => {
     const headers = { 'content-type': 'application/json' };
     const statement = linkStatement('f:vcon_created:+15550100');
     const answer = await sendCose(running.url, running.anonymous, '/payload-hash/entries', statement, headers);

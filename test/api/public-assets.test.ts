@@ -170,7 +170,7 @@ describe('a public asset', () => {
     }
   });
 
-  it('alone has public URLs of its events, and of those alone that it has', async () => {
+  it('has public URLs for its own events; no other asset has any', async () => {
     const { json: secret } = await owner.post('/archivist/v2/assets', {});
     const kept = await owner.post(`/archivist/v2/${secret['identity']}/events`, record('6'));
     const urlOf = async (identity: unknown) => {

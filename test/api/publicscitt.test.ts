@@ -160,7 +160,7 @@ describe('a publicly registered statement', () => {
     expect(torn.status).toBe(400);
   });
 
-  it('is an entry of its own asset alone', async () => {
+  it('is an entry only of its own asset', async () => {
     const { base, entry } = await registered('publicscitt', sampleStatement(sampleIssuer()));
     const statusOf = async (id: string) => {
       const paths = [`${base}/entries/${id}`, `${base}/entries/${id}/receipt`];

@@ -23,7 +23,7 @@ const newerKeys = async () => true;
 const rig = followRig();
 
 describe('a key that the monitor does not know', () => {
-  it('on a checkpoint is asked for once more, and an alarm only if no newer key manifest has it', async () => {
+  it('on a checkpoint is looked up again, and is an alarm only if no newer key manifest has it', async () => {
     const [log, known] = [sampleStatementLog(ORIGIN), sampleStatementLog(ORIGIN)];
     rig.answer = log.published([utf8('an entry')]);
     const followed = {
@@ -42,7 +42,7 @@ describe('a key that the monitor does not know', () => {
     expect(await readdir(rig.folder)).toEqual(['alarm']);
   });
 
-  it('in a registered seal is asked for once more, before the seal is passed over', async () => {
+  it('in a registered seal is looked up again before the seal is skipped', async () => {
     const entry = await sampleSealedLog({ leaves: 5, signer: stranger }).seal();
     await addWaiting(rig.kept, [readRegistered(ORIGIN, { index: 0n, entry })!]);
     await expect(compareWaiting(TRUST, rig.kept, newerKeys)).rejects.toThrow(KeysOutdated);

@@ -25,10 +25,10 @@ const monitor = (url: string, ...args: string[]) =>
 
 it.each([
   ['nothing to trust', [], 'give --root to follow all logs'],
-  ['a verifier key that is none', ['--vkey', 'log/1+00000000+AAAA'], 'is neither a verifier key nor a file'],
+  ['a malformed verifier key', ['--vkey', 'log/1+00000000+AAAA'], 'is neither a verifier key nor a file'],
   ['seconds that are none', ['--seconds', '0', '--vkey', vkey], '--seconds must be a number of seconds'],
   ['hours of silence that are none', ['--silence', '1.5', '--vkey', vkey], '--silence must be a number of hours'],
-  ['a witness’s key that is none', ['--witness', 'w1', '--vkey', vkey], '--witness: a verifier key is not name+hash'],
+  ['a malformed key of a witness', ['--witness', 'w1', '--vkey', vkey], '--witness: a verifier key is not name+hash'],
 ])('monitor exits 2 and names the option at %s', async (_, args, says) => {
   const { err, exitCode } = await monitor(service.url, ...args);
   expect([exitCode, err]).toEqual([2, expect.stringContaining(says)]);

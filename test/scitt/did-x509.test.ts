@@ -51,7 +51,7 @@ interface KnownAnswers {
 }
 
 describe('a chain', () => {
-  it.each([0, 9])('of %i certificates is none that is judged', (length) => {
+  it.each([0, 9])('of %i certificates is refused', (length) => {
     const chain = Array.from({ length }, () => signer());
     expect(judged('did:x509:0:sha256:x::subject:CN:Ann', chain, [root])).toBe('a chain has 1 to 8 certificates');
   });

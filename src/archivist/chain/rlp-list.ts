@@ -1,6 +1,6 @@
 import { RLP } from '@ethereumjs/rlp';
 
-/** The byte strings of an RLP list; none if the bytes are anything else. */
+/** Returns the byte strings of an RLP list; an empty array for any other bytes. */
 export function rlpList(bytes: Uint8Array): Uint8Array[] {
   try {
     const list = RLP.decode(bytes);

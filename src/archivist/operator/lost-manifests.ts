@@ -41,14 +41,14 @@ function incomplete(what: string): ApiError {
 /**
  * Reads the key manifests that this process knows and the database has lost. They need no trust in the object store: each
  * is signed by the root key of its time and follows the one before, up to the newest one that this process has adopted.
- * @throws {ApiError} conflict if one of them is missing or does not follow, or the database has rows of the log without them
+ * @throws {ApiError} conflict if one of them is missing or does not follow, or the keys log has entries without one
  */
 export async function lostManifests(deps: LostManifestDeps, { tenantId, leaves }: LogState): Promise<AllManifests> {
   const { database, objectStore, ids, manifests } = deps;
   const stored = await database.inTransaction('system', (tx) => listKeyManifests(tx, tenantId, 1n));
   const last = stored.at(-1);
   if (!last) throw incomplete('The database has no key manifest');
-  // They would become entries of the keys log a second time.
+  // A manifest whose row is lost, and whose entry is not, would become an entry of the keys log a second time.
   if (BigInt(stored.length) < leaves)
     throw incomplete(`The database has ${stored.length} of its key manifests, and ${leaves} entries in its keys log`);
   const { current } = manifests;

@@ -116,7 +116,7 @@ interface Grown {
   readonly knownLeaf: Uint8Array | undefined;
 }
 
-/** Continues from the last seen state. If it is read again from its first entry, each older root must appear on the way. */
+/** Continues from the last seen state. If the log is read again from its first entry, each known root must appear on the way. */
 async function grow(log: FollowedStatementLog, { seen, cut, known }: Base, to: bigint): Promise<Grown> {
   let peaks = seen.peaks;
   let size = seen.peaks.length === 0 ? 0n : seen.size;
@@ -153,11 +153,11 @@ interface Base {
   readonly seen: SeenState;
   readonly known: FollowedStatementLog['known'];
   readonly fork?: OpenFork;
-  /** Of the leaves that were seen and that the fork kept, if it lost others: as many as there is a root of. */
+  /** If the fork lost seen leaves: the largest part of the kept ones whose root is known. */
   readonly cut?: KnownRoot;
 }
 
-/** The largest state within the first so many leaves of a seen one whose root its peaks give. */
+/** Returns the largest prefix of a seen state, of at most `leaves` leaves, whose root follows from the seen peaks. */
 function cutTo({ size, peaks }: SeenState, leaves: bigint): KnownRoot {
   const ends = peakIndices(sizeOfLeaves(size)).map((peak) => leafCount(peak + 1n));
   const whole = peaks.length === 0 ? [] : ends.filter((end) => end <= leaves);

@@ -6,7 +6,7 @@ import { type PurgeInvitesDeps, startPurgeInvitesJob } from './purge-invites-job
 import { MOST_INVITES } from './write-invite.js';
 
 interface InviteBase extends Omit<InviteDeps, 'invited'>, Pick<PurgeInvitesDeps, 'backend'> {
-  /** Decides how long an invite has expired. */
+  /** Decides which invites expired long ago. */
   readonly rightClock: Clock;
   readonly redisUrl: string | undefined;
 }

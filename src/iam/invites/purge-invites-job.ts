@@ -6,7 +6,7 @@ import { type ScheduledJob, startScheduledJob } from '../../platform/queue/sched
 import { deleteExpiredInvites } from './invite-store.js';
 
 const ONCE_A_DAY = '37 4 * * *';
-/** An Owner has so long to see that an invite was not accepted. */
+/** Until then, Owners can see that an invite was not accepted. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 
 export interface PurgeInvitesDeps {
@@ -17,7 +17,7 @@ export interface PurgeInvitesDeps {
 }
 
 /**
- * Deletes invites once a day that expired more than thirty days ago: they name people who never came.
+ * Once a day, deletes the invites that expired more than thirty days ago: each has the address of a person who never joined.
  * @param pattern of the schedule, in UTC
  */
 export function startPurgeInvitesJob(deps: PurgeInvitesDeps, pattern = ONCE_A_DAY): Promise<ScheduledJob> {

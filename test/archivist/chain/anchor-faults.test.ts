@@ -339,7 +339,7 @@ describe('a database that is older than its chain', () => {
     ]);
   });
 
-  it('is not what two looks find while another process adds a block', async () => {
+  it('is not reported if another process adds a block between two looks', async () => {
     await confirmed();
     await anchoredAll();
     await rig.extend();
@@ -584,7 +584,7 @@ describe('a database that is older than its chain', () => {
     expect(await auditedAs(strange.address, strange.address)).toEqual([
       `block ${number} was not made with a chain key of this deployment`,
     ]);
-    // A list of too few, no list, and a list within a list: the others are read all the same.
+    // A list that is too short, no list, and a list in a list: the audit still reads the others.
     for (const value of [[], new Uint8Array(60).fill(1), [[], [], [], [], [], []]]) {
       const signed = RLP.encode(value);
       await put({ header: block.header, hash: block.block_hash }, [{ signed, hash: keccak_256(signed), sender: own }]);

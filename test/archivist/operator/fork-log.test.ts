@@ -230,7 +230,7 @@ describe('a halted log is not forked', () => {
     await expectStillHalted();
   });
 
-  it('and is once nothing of that is so; after it, --all finds nothing to fork', async () => {
+  it('but is when none of these faults is left; --all then finds nothing more to fork', async () => {
     const { status, json } = await fork(log.logId);
     expect([status, json['name']]).toEqual([200, `${log.name}.1`]);
     const { exitCode, err } = await logs('fork', '--all', '--reason', REASON, '--confirm', 'fork 1 log');
@@ -277,7 +277,7 @@ describe('a log that was halted because of the object store', () => {
     ['', undefined],
     [':resume', ''],
     [':fork', { confirm: 'log', reason: REASON }],
-  ])('is a 404 where there is none: logs/<uuid>%s', async (verb, body) => {
+  ])('is answered with 404 if no log has the id: logs/<uuid>%s', async (verb, body) => {
     const path = `${LOGS}/00000000-0000-4000-8000-000000000000${verb}`;
     const { status, json } = body === undefined ? await operator.get(path) : await operator.post(path, body);
     expect([status, json['description']]).toEqual([404, 'There is no such log.']);

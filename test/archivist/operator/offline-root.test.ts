@@ -57,7 +57,12 @@ describe('a change is not proposed', () => {
     ['a revocation without its key', { change: 'revoke' }, 'bad_request', /^key_id: is required for this change/],
     ['a new root without its key', { change: 'root' }, 'bad_request', /^root: is required for this change/],
     ['a root key of RSA, which signs no manifest', { change: 'root', root: { ...rsa } }, 'bad_request', ROOT],
-    ['a root key that is none', { change: 'root', root: { kty: 'EC', crv: 'P-256', x: 'AA' } }, 'bad_request', ROOT],
+    [
+      'a root key without its second coordinate',
+      { change: 'root', root: { kty: 'EC', crv: 'P-256', x: 'AA' } },
+      'bad_request',
+      ROOT,
+    ],
     [
       'an activation where no key is pending',
       { change: 'activate', role: 'seal' },
@@ -171,7 +176,7 @@ describe('a key that is pending', () => {
     });
   });
 
-  it('does not sign while a process does not know it, whoever asks: nobody would trust its first signatures', async () => {
+  it('does not sign before every process knows it, by either command: nobody would trust its first signatures', async () => {
     const proposed = await vi.waitFor(() => propose({ change: 'activate', role: 'seal' }), PATIENCE);
     const activation = await signed(fromBase64(proposed.manifest));
     await adopted(1);
