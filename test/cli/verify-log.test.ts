@@ -303,7 +303,8 @@ describe('vcon-archivist verify of a public asset', () => {
   });
   let server: Server;
   let url: string;
-  let attributes = { step: '2' };
+  let attributes: unknown = { step: '2' };
+  let identity: unknown = ASSET;
   let newest: object = made.events[2]!;
   beforeAll(async () => {
     server = createServer(async (request, response) => {
@@ -314,7 +315,7 @@ describe('vcon-archivist verify of a public asset', () => {
         response.end(JSON.stringify({ events: made.events.slice(0, 1), next_page_token: '' }));
       else if (path.endsWith('/events'))
         response.end(JSON.stringify({ events: [newest, made.events[1]], next_page_token: 'more' }));
-      else if (path === ASSET) response.end(JSON.stringify({ identity: ASSET, attributes }));
+      else if (path === ASSET) response.end(JSON.stringify({ identity, attributes }));
       else response.writeHead(404).end('{}');
     });
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -340,6 +341,25 @@ describe('vcon-archivist verify of a public asset', () => {
     const { out, exitCode } = await verify(url);
     attributes = { step: '2' };
     expect([exitCode, out.includes('[event_mismatch]')]).toEqual([1, true]);
+  });
+
+  it.each<[string, unknown]>([
+    ['has another identity', ASSET.replace(/1$/, '2')],
+    ['has an identity that has no text', { toString: 1, valueOf: 1 }],
+  ])('refuses an answer that %s', async (_, other) => {
+    identity = other;
+    const { out, exitCode } = await verify(url);
+    identity = ASSET;
+    expect(exitCode).toBe(1);
+    expect(out).toContain('[event_mismatch]');
+    expect(out).toContain(`the service answered with the asset ${JSON.stringify(other)}`);
+  });
+
+  it('refuses an asset whose attributes are no object', async () => {
+    attributes = ['2'];
+    const { out, exitCode } = await verify(url);
+    attributes = { step: '2' };
+    expect([exitCode, out.includes('the asset has no attributes')]).toEqual([1, true]);
   });
 
   it('exits 2 when there is none, or the address is another’s', async () => {

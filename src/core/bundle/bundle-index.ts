@@ -117,10 +117,13 @@ export function readBundleIndex(bytes: Uint8Array): BundleIndex {
   if (typeof value !== 'object' || value === null || value['format'] !== FORMAT)
     throw malformed('not a bundle’s index');
   if (value['version'] !== VERSION)
-    throw new VerificationError('unsupported', `${INDEX_PATH} has version ${String(value['version'])}, not ${VERSION}`);
+    throw new VerificationError(
+      'unsupported',
+      `${INDEX_PATH} has version ${JSON.stringify(value['version'])}, not ${VERSION}`,
+    );
   const operations = records(value['operations'], 'operations').map(readOperation);
   if (value['operation_count'] !== operations.length)
-    throw malformed(`it lists ${operations.length} operations and counts ${String(value['operation_count'])}`);
+    throw malformed(`it lists ${operations.length} operations and counts ${JSON.stringify(value['operation_count'])}`);
   const files = records(value['files'], 'files').map((file) => readFile(file, operations.length));
   unique(
     operations.map(({ folder }) => folder),

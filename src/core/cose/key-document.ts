@@ -30,9 +30,11 @@ function methodKey(method: unknown): unknown {
 function statementMethods({ id, verificationMethod, assertionMethod }: Json): unknown[] {
   const methods = (verificationMethod ?? []) as unknown[];
   if (!Array.isArray(assertionMethod)) return methods;
-  const full = (name: unknown) => String(name).replace(/^#/, `${String(id)}#`);
-  const named = assertionMethod.map(full);
-  return [...methods.filter((each) => isObject(each) && named.includes(full(each['id']))), ...assertionMethod];
+  const document = typeof id === 'string' ? id : '';
+  const full = (name: unknown) => (typeof name === 'string' ? name.replace(/^#/, `${document}#`) : undefined);
+  const named = new Set(assertionMethod.map(full));
+  const isNamed = (name: unknown) => typeof name === 'string' && named.has(full(name));
+  return [...methods.filter((each) => isObject(each) && isNamed(each['id'])), ...assertionMethod];
 }
 
 function jsonKeys(text: string): unknown[] {

@@ -90,7 +90,7 @@ async function checkPublicAsset(
     if (identity !== piece && identity !== piece.replace(/^public/, ''))
       throw new VerificationError(
         'event_mismatch',
-        `the service answered with the asset ${String(identity)}`,
+        `the service answered with the asset ${JSON.stringify(identity)}`,
         'identity',
       );
     const events: PublicEvent[] = [];

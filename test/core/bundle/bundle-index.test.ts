@@ -13,6 +13,9 @@ const FILES = {
 };
 const INDEX = bundleIndex(FILES, OPERATIONS);
 
+/** JSON can have an object of which `String` throws. */
+const WITHOUT_TEXT = { toString: 1, valueOf: 1 };
+
 type Json = Record<string, unknown>;
 const member = (value: Json, name: string, place: number) => (value[name] as Json[])[place]!;
 
@@ -45,6 +48,7 @@ describe('the index of a bundle', () => {
     ['lists null among its files', (value) => (value['files'] as unknown[]).push(null)],
     ['counts fewer operations than it lists', (value) => (value['operation_count'] = 1)],
     ['counts more operations than it lists', (value) => (value['operation_count'] = 3)],
+    ['counts operations with a value that has no text', (value) => (value['operation_count'] = WITHOUT_TEXT)],
     ['numbers its operations in another order', (value) => (value['operations'] as Json[]).reverse()],
     ['has a folder in a folder', (value) => (member(value, 'operations', 0)['folder'] = 'a/b')],
     ['has two operations in one folder', (value) => (member(value, 'operations', 1)['folder'] = '001-created')],
@@ -70,8 +74,10 @@ describe('the index of a bundle', () => {
   });
 
   it('of another version is not supported', () => {
-    const other = changed((value) => (value['version'] = 2));
-    expect(() => readBundleIndex(other)).toThrow(expect.objectContaining({ code: 'unsupported' }));
+    for (const version of [2, WITHOUT_TEXT, undefined]) {
+      const other = changed((value) => (value['version'] = version));
+      expect(() => readBundleIndex(other)).toThrow(expect.objectContaining({ code: 'unsupported' }));
+    }
   });
 
   it('is refused if it is not an object', () => {

@@ -11,6 +11,13 @@ const key = publicJwk(KEYS.issuer);
 const json = (value: unknown) => utf8(JSON.stringify(value));
 const coseKeyWith = (operations: number[]) => coseKeyFromJwk(key, keyThumbprint(key)).set(4, operations);
 const method = { id: 'did:web:a.example#k1', type: 'JsonWebKey2020', publicKeyJwk: key };
+/** JSON can have objects of which `String` throws. */
+const withoutText = { toString: 1, valueOf: 1 };
+const NAMELESS = {
+  id: withoutText,
+  verificationMethod: [{ ...method, id: withoutText }],
+  assertionMethod: ['#k1', withoutText],
+};
 
 describe('published keys', () => {
   it.each<[string, Uint8Array]>([
@@ -67,6 +74,7 @@ describe('published keys', () => {
     ['a JSON list', 'malformed', json([key])],
     ['another JSON document', 'malformed', json({ vcon: '0.3.0' })],
     ['text', 'malformed', utf8('-----BEGIN PUBLIC KEY-----')],
+    ['a DID document whose names have no text', 'unsupported', json(NAMELESS)],
     ['a set without a usable key', 'unsupported', json({ keys: [{ kty: 'oct' }] })],
     ['an empty set', 'unsupported', json({ keys: [] })],
     ['a set with a broken key', 'key_invalid', json({ keys: [{ ...key, x: 'AQAB' }] })],
