@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CborValue } from '../../../src/core/cose/cbor.js';
+import { CborFloat } from '../../../src/core/cose/cbor-float.js';
 import { logClaims, readLogClaims, tenancyLogSubject, tenancyOfLog } from '../../../src/core/receipt/log-claims.js';
 
 const TENANCY = '112758ce-a8cb-4924-8df8-fcba1e31f8b0';
@@ -25,6 +26,15 @@ describe('what a log says of itself', () => {
     const whole = named('standard').set(8, new Map([[1, 'a key']]));
     expect(both(named('standard'), whole).subject).toBe('standard');
     expect(both(new Map([[1, 'https://log.example']]), whole).subject).toBe('standard');
+    const listed = (...list: CborValue[]) => named('standard').set(8, list);
+    expect(both(listed('a key', new CborFloat(0.5)), listed('a key', new CborFloat(0.5))).subject).toBe('standard');
+    for (const other of [
+      listed('a key'),
+      listed(new CborFloat(0.5), 'a key'),
+      listed('a key', new CborFloat(0.25)),
+      listed('a key', 0.5),
+    ])
+      expect(() => both(other, listed('a key', new CborFloat(0.5)))).toThrow('contradict each other');
     for (const other of [
       named('other'),
       logClaims({ issuer: 'https://other.example', subject: 'standard' }),
