@@ -116,7 +116,10 @@ export async function discardStagedFile(staged: string): Promise<void> {
 export async function removeFile(path: string): Promise<void> {
   const folder = dirname(path);
   const unfinished = unfinishedName(path);
-  const names = await readdir(folder).catch(() => []);
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
   const left = names.filter((name) => name === basename(path) || name.startsWith(unfinished));
   for (const name of left) await unlink(join(folder, name));
   if (left.length > 0) await syncFolder(folder);

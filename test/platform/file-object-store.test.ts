@@ -1,4 +1,4 @@
-import { mkdtemp, open, readdir, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readlink, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -114,6 +114,12 @@ describe.each([
 
   it('removes nothing where no object was ever written', async () => {
     expect(await store.removeUnfinished(new Date(8.64e15))).toBe(0);
+  });
+
+  it('does not say that an object is removed if its folder cannot be read', async () => {
+    await mkdir(join(folder, 'deep'));
+    await symlink('objects', join(folder, 'deep', 'objects'));
+    await expect(store.remove('blobs/1')).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
   it('passes over what a crash left unfinished', async () => {
