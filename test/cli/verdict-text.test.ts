@@ -21,6 +21,20 @@ it('prints no line for a fact that is an empty text', () => {
   expect(lines(event({ event_type: '' }))).toContain('    event           events/1');
 });
 
+it('names three of those who recorded the facts, and counts the others', () => {
+  const said = (tenancies: number) => {
+    const claims = Array.from({ length: tenancies }, (_, at) => event({ tenancy: `t${at}` }));
+    return verdictLines(
+      { outcome: 'verified', claims, contradictions: [], notCovered: [], missing: [], remarks: [] },
+      [],
+    )[0];
+  };
+  const three = 'This is what tenancy t0 and tenancy t1 and tenancy t2';
+  expect(said(3)).toContain(`${three} recorded.`);
+  expect(said(4)).toContain(`${three} and one other recorded.`);
+  expect(said(5)).toContain(`${three} and 2 others recorded.`);
+});
+
 it('names who recorded an event as the page does, by what is known of him', () => {
   const principal = { issuer: 'https://idp.example', subject: 'conserver', display_name: 'Conserver', email: '' };
   expect(lines(event({ principal }))).toContain('    recorded by     Conserver · conserver');

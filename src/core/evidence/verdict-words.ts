@@ -114,7 +114,8 @@ export function speakers(claims: readonly Claim[]): string {
   const distinct = [...new Set(named)];
   if (distinct.length === 0) return '';
   const more = distinct.length - MOST_SPEAKERS;
-  return `This is what ${distinct.slice(0, MOST_SPEAKERS).join(' and ')}${more > 0 ? ` and ${more} others` : ''} recorded.`;
+  const others = more <= 0 ? '' : more === 1 ? ' and one other' : ` and ${more} others`;
+  return `This is what ${distinct.slice(0, MOST_SPEAKERS).join(' and ')}${others} recorded.`;
 }
 
 /** The sentence above remarks about times, and what they mean for a person. */

@@ -84,6 +84,12 @@ export function matchDocument(expected: DocumentDigests, document: Uint8Array): 
   return documentMatcher(document).match(expected);
 }
 
+function unknownHash(alg: string | undefined): string {
+  return alg === undefined
+    ? 'the evidence has a payload, but does not say with which algorithm it is the hash of a file'
+    : `the hash algorithm of the payload, ${JSON.stringify(alg)}, is not known`;
+}
+
 function otherPayload(own: string, carried: string): VerificationError {
   const why = `the file is not the payload that the statement carries: it hashes to ${own}, the payload to ${carried}`;
   return new VerificationError('payload_hash_mismatch', why, 'payload');
@@ -106,7 +112,7 @@ function documentMatcher(document: Uint8Array) {
     }
     if (named === undefined) throw new VerificationError('malformed', 'the evidence carries no digest of a document');
     const rules = hashRules(alg);
-    if (!rules) throw new VerificationError('unsupported', `the hash algorithm of the payload, ${alg}, is not known`);
+    if (!rules) throw new VerificationError('unsupported', unknownHash(alg));
     const digest = named.toLowerCase();
     const longer = rules.alg in LONGER_HASHES;
     const own = digestBy(rules.alg);

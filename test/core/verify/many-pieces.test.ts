@@ -54,6 +54,19 @@ it.each(['SHA-256', 'SHA-384'])(
   },
 );
 
+it.each([
+  [undefined, 'does not say with which algorithm'],
+  ['MD5', '"MD5", is not known'],
+])('a payload whose hash algorithm is %s leaves a document unproven, and refuses nothing', (algorithm, why) => {
+  const facts = { payload_hash: 'a note', ...(algorithm && { payload_hash_alg: algorithm }) };
+  const { claims, contradictions, notCovered } = documentFindings(
+    [{ kind: 'event', piece: 'event', by: [], facts }],
+    SAMPLE_VCON,
+  );
+  expect([claims, contradictions]).toEqual([undefined, undefined]);
+  expect(notCovered).toEqual([expect.objectContaining({ why: 'unproven', detail: expect.stringContaining(why) })]);
+});
+
 const steps = Array.from({ length: 12 }, (_, step) => ({ step: String(step) }));
 const samples = () => Promise.all(steps.map((step) => sampleStatement(sampleAttributes(SAMPLE_VCON, step))));
 
