@@ -267,8 +267,9 @@ export async function verifyOperation(
   const statement = await examineStatement(files, trust);
   const file = files.get('event');
   if (!file) {
-    const loose = [...files.values()].filter(({ path }) => path.endsWith('.cose') || path.includes('witness/'));
-    const open = loose.map(({ path }) => notCovered(path, 'unproven', 'the event.json of its folder is missing'));
+    const open = [...files.values()].map(({ path }) =>
+      notCovered(path, 'unproven', 'the event.json of its folder is missing'),
+    );
     return { findings: createVerdict(...statement.findings, ...open) };
   }
   const { proven, failed } = await checked(file.path, () => readEvent(file.bytes));
