@@ -156,6 +156,18 @@ describe('a genuine bundle', () => {
     },
   );
 
+  it('verifies without keys of an issuer if nothing in it was signed by one', async () => {
+    const { out, exitCode } = await cli(
+      'verify',
+      '--json',
+      ...keys.slice(0, 2),
+      file('note.zip', bundles.get('note')!),
+    );
+    expect([exitCode, JSON.parse(out)]).toEqual([0, expect.objectContaining({ outcome: 'verified' })]);
+    const stated = await cli('verify', ...keys.slice(0, 2), file('created.zip', bundles.get('created')!));
+    expect([stated.exitCode, stated.err]).toEqual([2, expect.stringContaining('--issuer-keys')]);
+  });
+
   it('verifies alike if it was zipped with its folder, or if the parent folder is given', async () => {
     const wrapped = within('evidence', unzipSync(whole));
     expect(await verdictOn(wrapped)).toEqual(genuine);
@@ -289,6 +301,36 @@ describe('a file of a bundle', () => {
       expect([path, newClaims(again, genuine)]).toEqual([path, []]);
     }
   }, 120_000);
+});
+
+describe('an index that somebody wrote', () => {
+  /** The bundle of one event, with one line of its index changed. */
+  async function listed(path: string, change: object, more: Files = {}): Promise<VerdictDocument> {
+    const { [PAGE_PATH]: _, ...files } = unzipSync(bundles.get('created')!);
+    const index = JSON.parse(new TextDecoder().decode(files[INDEX_PATH]));
+    const line = index.files.find((each: { path: string }) => each.path === path);
+    Object.assign(line, change);
+    return verdictOn({ ...files, ...more, [INDEX_PATH]: utf8(JSON.stringify(index)) });
+  }
+
+  it.each([
+    [{ kind: 'explanation' }, 'says that it is explanation, of operation 1'],
+    [
+      { kind: 'transparent-statement', operation: undefined },
+      'says that it is transparent-statement, of operation none',
+    ],
+  ])('cannot take a statement out of the check: %j', async (change, why) => {
+    const { contradictions } = await listed('transparent-statement.cose', change);
+    expect(contradictions).toEqual([
+      expect.objectContaining({ code: 'bundle_mismatch', detail: expect.stringContaining(why) }),
+    ]);
+  });
+
+  it('leaves unproven what it lists in a place that this program does not know', async () => {
+    const { outcome, not_covered } = await listed('README.txt', { path: 'later/kind.cbor', kind: 'later-kind' });
+    const named = not_covered.find(({ piece }) => piece === 'later/kind.cbor');
+    expect([outcome, named?.detail]).toEqual(['incomplete', expect.stringContaining('files of the kind later-kind')]);
+  });
 });
 
 describe('event.json with its index written again', () => {
@@ -443,6 +485,8 @@ describe('a zip of which the end is missing', () => {
   });
 });
 
+const EVIDENCE = /(<script id="evidence" type="application\/zip">)[^<]*/;
+
 describe('the page of a bundle', () => {
   const named = ({ not_covered }: VerdictDocument) => not_covered.find(({ piece }) => piece === PAGE_PATH);
   const pageOf = (name: string) => unzipSync(bundles.get(name)!)[PAGE_PATH]!;
@@ -472,10 +516,10 @@ describe('the page of a bundle', () => {
 
   it('that shows other evidence than the bundle is refused', async () => {
     const files = unzipSync(bundles.get('created')!);
-    const evidence = /(<script id="evidence" type="application\/zip">)[^<]*/;
     for (const [page, code] of [
       [pageOf('transcribed'), 'bundle_mismatch'],
-      [edited('created', evidence, '$1AAAA'), 'malformed'],
+      [edited('created', EVIDENCE, '$1AAAA'), 'malformed'],
+      [edited('created', EVIDENCE, '$1AAA'), 'malformed'],
     ] as const) {
       const verdict = await verdictOn({ ...files, [PAGE_PATH]: page });
       expect(refusals(verdict)).toEqual([`${PAGE_PATH} ${code}`]);
@@ -496,6 +540,23 @@ describe('the page of a bundle', () => {
       expect((await cli('verify', ...keys, path)).out).toContain('the page of a bundle');
       expect(alone.not_covered.find(({ piece }) => piece === path)?.detail).toContain('It is the page of this version');
     }
+  });
+
+  it('that holds only a part of a bundle proves that part, and names the files that it lacks', async () => {
+    const { [PAGE_PATH]: page, ...files } = unzipSync(whole);
+    const isLog = (path: string) => path.startsWith('log/');
+    const part = Object.fromEntries(Object.entries(files).filter(([path]) => !isLog(path)));
+    const base64 = Buffer.from(zipSync(part)).toString('base64');
+    const text = new TextDecoder().decode(page).replace(EVIDENCE, `$1${base64}`);
+    const alone = await verify(file('part.html', text));
+    expect([alone.outcome, alone.contradictions]).toEqual(['incomplete', []]);
+    const named = alone.not_covered.flatMap(({ piece, detail }) =>
+      detail.includes('the page does not contain it: not checked. Give the whole bundle') ? [piece] : [],
+    );
+    expect(named.sort()).toEqual(Object.keys(files).filter(isLog).sort());
+    expect(newClaims(alone, genuine)).toEqual([]);
+    expect((await verdictOn({ ...files, [PAGE_PATH]: utf8(text) })).outcome).toBe('verified');
+    expect((await verdictOn(part)).outcome).toBe('refused');
   });
 
   it('does not cover a conversation that somebody has put beside it, whatever its bytes', async () => {

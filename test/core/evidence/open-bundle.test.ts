@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { deflateSync, Inflate, Zip, ZipDeflate, type ZipOptions, zipSync } from 'fflate';
+import { deflateSync, Inflate, unzipSync, Zip, ZipDeflate, type ZipOptions, zipSync } from 'fflate';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { cutEvidencePage, evidenceZip } from '../../../src/core/bundle/evidence-page.js';
+import { zipBundle } from '../../../src/core/bundle/zip-bundle.js';
 import { concatBytes, toHex, utf8 } from '../../../src/core/bytes.js';
 import { openBundle } from '../../../src/core/evidence/open-bundle.js';
 import { sha256 } from '../../../src/core/sha256.js';
@@ -252,5 +254,30 @@ describe('what a zip costs', () => {
     const large = zipSync({ 'event.json': EVENT, large: new Uint8Array(16 * 1024 * 1024 + 1) });
     expect(() => openBundle(large)).toThrow(/too large/);
     expect(push).not.toHaveBeenCalled();
+  });
+});
+
+describe('the page in a bundle', () => {
+  it('holds the index and each operation first, and as many log files as fit, each with its seal', () => {
+    const large = new Uint8Array(randomBytes(8 * 1024 * 1024));
+    const log = 'log/tenant/112758ce-a8cb-4924-8df8-fcba1e31f8b0/0';
+    const numbers = [0, 1].map((number) => String(number).padStart(16, '0'));
+    const files = {
+      ...Object.fromEntries(numbers.map((number, at) => [`${log}/massifs/${number}.log`, at === 0 ? NOISE : large])),
+      ...Object.fromEntries(numbers.map((number) => [`${log}/massifseals/${number}.sth`, utf8(`seal ${number}`)])),
+      'event.json': EVENT,
+      'index.json': utf8('{}'),
+    };
+    const [head, tail] = [utf8('<!doctype html><script id="evidence" type="application/zip">'), utf8('</script>')];
+    // One stored block (RFC 1951), which more follows.
+    const deflatedHead = concatBytes(Uint8Array.of(0, head.length, 0, head.length ^ 0xff, 0xff), head);
+    const { 'index.html': page, ...others } = unzipSync(zipBundle(files, { head, tail, deflatedHead }, 1));
+    expect(Object.keys(others)).toEqual(Object.keys(files));
+    expect(Object.keys(unzipSync(evidenceZip(cutEvidencePage(page!)!)))).toEqual([
+      'index.json',
+      'event.json',
+      `${log}/massifs/${numbers[0]}.log`,
+      `${log}/massifseals/${numbers[0]}.sth`,
+    ]);
   });
 });

@@ -48,6 +48,11 @@ describe('an open fork', () => {
     expect(judgeFork({ name: `${LOG}.1`, leaves: 12n }, `${LOG}.2`, forks)).toMatchObject({ kept: 5n });
     expect(() => judgeFork({ name: `${LOG}.1`, leaves: 13n }, `${LOG}.2`, forks)).toThrow('a silent fork');
     expect(() => judgeFork({ name: LOG, leaves: 9n }, `${LOG}.2`, [second])).toThrow('a silent fork');
+    // The first fork ended another log than the one that was seen last.
+    const elsewhere = await read({ log: `${LOG}.3`, continues: `${LOG}.1`, last: last(`${LOG}.1`, 12n) });
+    expect(() => judgeFork({ name: `${LOG}.2`, leaves: 1n }, `${LOG}.3`, [first, elsewhere])).toThrow(
+      `no statement names the last seal of "${LOG}.2": a silent fork`,
+    );
     // A statement that a crash left unused: the next one names the same last seal.
     const again = await read({ log: `${LOG}.2` });
     expect(judgeFork({ name: LOG, leaves: 9n }, `${LOG}.2`, [first, again])).toMatchObject({ kept: 6n });

@@ -44,6 +44,16 @@ describe('a verdict under a key manifest', () => {
     );
   });
 
+  it('keeps a remark about the times of a piece that counts, and none about a piece that does not', () => {
+    const remark = (piece: string) => ({ what: 'sealed_before_leaf', piece, detail: `of ${piece}` }) as const;
+    const claims = ['kept', 'dropped'].map((piece): Claim => {
+      const by = [signature(piece === 'kept' ? keyOf('issuer', 'active') : revoked)];
+      return { kind: 'statement', piece, facts: {}, by };
+    });
+    const judged = judgeByManifest(createVerdict({ claims, remarks: [remark('kept'), remark('dropped')] }), manifest);
+    expect(judged.remarks).toEqual([remark('kept')]);
+  });
+
   it('counts what a revoked key signed only under a receipt over a tree that is no larger than at the revocation', () => {
     expect(judge([signature(), inclusion()]).outcome).toBe('verified');
     for (const by of [

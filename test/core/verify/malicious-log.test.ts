@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeCbor } from '../../../src/core/cose/cbor.js';
+import { type CborValue, encodeCbor } from '../../../src/core/cose/cbor.js';
 import { Header } from '../../../src/core/cose/labels.js';
 import { decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
 import { readSeal } from '../../../src/core/receipt/seal.js';
@@ -42,6 +42,16 @@ const sealed = async (massif: number, leaves = Math.min(11, 4 * massif + 4), of 
 /** The whole log, massif by massif. */
 const files = (of = log) => Promise.all([sealed(0, 4, of), sealed(1, 8, of), sealed(2, 11, of)]);
 
+const allOf = (receipts: readonly Uint8Array[]): [number, CborValue][] => [[Header.peakReceipts, [...receipts]]];
+
+/** Checks what a seal carries beside its signature, with one thing changed. */
+async function checkReceipts(change: (receipts: readonly Uint8Array[]) => [number | string, CborValue][]) {
+  const sign1 = decodeSign1(await log.seal(7));
+  const receipts = sign1.unprotectedHeader.get(Header.peakReceipts) as Uint8Array[];
+  const seal = readSeal(encodeSign1({ ...sign1, unprotectedHeader: new Map(change(receipts)) }));
+  return verifyPeakReceipts(seal, peaksAt(recomputeMassif(log.massif(1, 7)), seal.state.size), trust);
+}
+
 /** Every massif of a log, proven. */
 async function prove(sealedMassifs: readonly SealedMassif[], withTrust: ReceiptTrust): Promise<ProvenMassif[]> {
   const proven: ProvenMassif[] = [];
@@ -50,6 +60,11 @@ async function prove(sealedMassifs: readonly SealedMassif[], withTrust: ReceiptT
 }
 
 describe('an honest log', () => {
+  it('may leave the receipts of its peaks out of a seal, which no signature covers', async () => {
+    await expect(checkReceipts(allOf)).resolves.toBeUndefined();
+    await expect(checkReceipts(() => [])).resolves.toBeUndefined();
+  });
+
   it('is proven by its files, from the first massif or from a later one', async () => {
     const proven = await prove(await files(), {
       ...trust,
@@ -198,12 +213,20 @@ describe('a malicious server is refused by name:', () => {
     [
       'a seal without the receipt of its last peak',
       'malformed',
-      async () => {
-        const sign1 = decodeSign1(await log.seal(7));
-        const receipts = sign1.unprotectedHeader.get(Header.peakReceipts) as Uint8Array[];
-        const unprotectedHeader = new Map([[Header.peakReceipts, receipts.slice(0, -1)]]);
-        const seal = readSeal(encodeSign1({ ...sign1, unprotectedHeader }));
-        return verifyPeakReceipts(seal, peaksAt(recomputeMassif(log.massif(1, 7)), seal.state.size), trust);
+      () => checkReceipts((receipts) => [[Header.peakReceipts, receipts.slice(0, -1)]]),
+    ],
+    [
+      'a seal with something beside its receipts that no signature covers',
+      'unsupported',
+      () => checkReceipts((receipts) => [...allOf(receipts), ['note', 'approved']]),
+    ],
+    [
+      'a receipt in a seal with something that no signature covers',
+      'malformed',
+      () => {
+        const noted = (receipt: Uint8Array) =>
+          encodeSign1({ ...decodeSign1(receipt), unprotectedHeader: new Map([['note', 'approved']]) });
+        return checkReceipts(([first, ...others]) => allOf([noted(first!), ...others]));
       },
     ],
     [
