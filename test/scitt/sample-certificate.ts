@@ -1,4 +1,4 @@
-import { type KeyObject, sign } from 'node:crypto';
+import { constants, type KeyObject, sign } from 'node:crypto';
 import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 
 /** A certificate of the tests' own making, and the key that it is of. */
@@ -36,6 +36,8 @@ export interface CertificateParts {
   readonly version?: 1 | 3;
   /** SHA-256 when absent. */
   readonly hash?: 'sha1' | 'sha256';
+  /** RSASSA-PSS (RFC 4055), by an issuer with an RSA key. */
+  readonly pss?: boolean;
   /** A new RSA key of so many bits, a key of this curve, or this one, instead of P-256. */
   readonly key?: number | string | KeyPair;
   /** Subject and authority key identifiers, which a strict reader asks for. */
@@ -65,6 +67,16 @@ const NULL = der(0x05);
 const ALGORITHMS = {
   ec: { sha1: sequence(oid('2a8648ce3d0401')), sha256: sequence(oid('2a8648ce3d040302')) },
   rsa: { sha1: sequence(oid('2a864886f70d010105'), NULL), sha256: sequence(oid('2a864886f70d01010b'), NULL) },
+} as const;
+const SHA_256 = sequence(oid('608648016503040201'), NULL);
+/** Parameters that are left out mean SHA-1. */
+const PSS_PARAMETERS = {
+  sha1: sequence(),
+  sha256: sequence(
+    der(0xa0, SHA_256),
+    der(0xa1, sequence(oid('2a864886f70d010108'), SHA_256)),
+    der(0xa2, der(0x02, Buffer.of(32))),
+  ),
 } as const;
 /** A distinguished name of one common name, as UTF8String unless another tag is given. */
 export const name = (common: string, tag = 0x0c) =>
@@ -128,7 +140,9 @@ export function sampleCertificate(parts: CertificateParts = {}): SampleCertifica
   const notAfter = parts.notAfter ?? new Date(Date.now() + 86_400_000);
   const signer = parts.issuedBy?.privateKey ?? privateKey;
   const hash = parts.hash ?? 'sha256';
-  const algorithm = ALGORITHMS[signer.asymmetricKeyType as 'ec' | 'rsa'][hash];
+  const algorithm = parts.pss
+    ? sequence(oid('2a864886f70d01010a'), PSS_PARAMETERS[hash])
+    : ALGORITHMS[signer.asymmetricKeyType as 'ec' | 'rsa'][hash];
   const subjectName = parts.subjectName ?? name(subject);
   const keyId = Buffer.of(7, serial >> 8, serial & 255);
   const list = extensions(parts, keyId);
@@ -142,7 +156,8 @@ export function sampleCertificate(parts: CertificateParts = {}): SampleCertifica
     publicKey.export({ type: 'spki', format: 'der' }),
     ...(list.length === 0 ? [] : [der(0xa3, sequence(...list))]),
   );
-  const signature = sign(hash, toBeSigned, signer);
+  const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+  const signature = sign(hash, toBeSigned, { key: signer, ...(parts.pss ? pss : {}) });
   const bytes = sequence(toBeSigned, algorithm, der(0x03, Buffer.of(0), signature));
   const lines = bytes.toString('base64').replaceAll(/(.{64})(?=.)/g, '$1\n');
   const pem = `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;

@@ -83,12 +83,28 @@ function constrained(permitted: readonly Uint8Array[], excluded: readonly Uint8A
   };
 }
 
+/** A leaf whose subject has a mail address at this host, under an authority for addresses at example.com. */
+function mailSubject(host: string) {
+  const address = der(0x31, sequence(oid('2a864886f70d010901'), der(0x16, Buffer.from(`a@${host}`))));
+  return altered({
+    middle: { more: [nameConstraints([mail('example.com')])] },
+    leaf: { subjectName: sequence(common('Leaf'), address) },
+  });
+}
+
 /** A leaf under one authority between, of which these parts are other than they should be. */
 function altered(parts: { leaf?: CertificateParts; middle?: CertificateParts; root?: CertificateParts }) {
   return ({ root, middle, leaf }: Maker): Path => {
     const top = root(parts.root);
     const between = middle(top, parts.middle);
     return [leaf(between, parts.leaf), between, top];
+  };
+}
+
+function signedWithPss(hash: 'sha1' | 'sha256') {
+  return ({ root, leaf }: Maker): Path => {
+    const top = root({ key: 2048, pss: true });
+    return [leaf(top, { pss: true, hash }), top];
   };
 }
 
@@ -150,6 +166,8 @@ const AGREED: readonly Row[] = [
   ['a SHA-1 signature on the leaf', altered({ leaf: { hash: 'sha1' } })],
   ['a SHA-1 signature on an authority', altered({ middle: { hash: 'sha1' } })],
   ['a SHA-1 signature of the root on itself', altered({ root: { hash: 'sha1' } })],
+  ['an RSASSA-PSS signature over SHA-256', signedWithPss('sha256')],
+  ['an RSASSA-PSS signature over SHA-1', signedWithPss('sha1')],
   ['an RSA leaf of 2,048 bits', altered({ leaf: { key: 2048 } })],
   ['an RSA leaf of 1,024 bits', altered({ leaf: { key: 1024 } })],
   ['an RSA authority of 1,024 bits', altered({ middle: { key: 1024 } })],
@@ -203,6 +221,11 @@ const AGREED: readonly Row[] = [
   ['a mail address below a permitted host', constrained([mail('example.com')], [], mail('a@b.example.com'))],
   ['a mail address below a permitted domain', constrained([mail('.example.com')], [], mail('a@b.example.com'))],
   ['another mail address than the permitted one', constrained([mail('a@example.com')], [], mail('b@example.com'))],
+  ['the permitted mail address', constrained([mail('a@example.com')], [], mail('a@EXAMPLE.com'))],
+  ['the permitted mailbox at another host', constrained([mail('a@example.com')], [], mail('a@example.org'))],
+  ['the permitted mail address in capitals', constrained([mail('a@example.com')], [], mail('A@example.com'))],
+  ['a mail address of the subject at a permitted host', mailSubject('example.com')],
+  ['a mail address of the subject at another host', mailSubject('example.org')],
   ['a mail address that is excluded', constrained([], [mail('example.com')], mail('a@example.com'))],
   ['a URI at a permitted host', constrained([uri('example.com')], [], uri('https://example.com/issuer'))],
   ['a URI below a permitted domain', constrained([uri('.example.com')], [], uri('https://a.example.com:8080/'))],
