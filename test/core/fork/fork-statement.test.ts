@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { concatBytes, toHex } from '../../../src/core/bytes.js';
 import { decodeCbor, encodeCbor } from '../../../src/core/cose/cbor.js';
 import { Header } from '../../../src/core/cose/labels.js';
-import { createSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
+import { createSign1, decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
 import { VerificationError } from '../../../src/core/errors.js';
 import { FORK_EXTRA_BYTES, forkLeaf, forkTrieKey } from '../../../src/core/fork/fork-leaf.js';
 import {
@@ -95,6 +95,23 @@ describe('a fork statement', () => {
   ])('that names %s is refused', async (_, more) => {
     const bytes = await message(encodeForkPayload(sampleFork(more)), 'log' in more ? more.log : `${LOG}.1`);
     expect(() => readForkStatement(bytes)).toThrow(VerificationError);
+  });
+
+  it('is refused with anything that no signature covers, without its payload, and as a message of another kind', async () => {
+    const sign1 = decodeSign1(await signed());
+    const other = (header: [number, string]) => new Map([...sign1.protectedHeader, header]);
+    for (const [changed, why] of [
+      [{ unprotectedHeader: new Map([['note', 'approved']]) }, 'it has an unprotected header'],
+      [{ payload: null }, 'it has no payload'],
+      [await createSign1(other([Header.contentType, 'text/plain']), sign1.payload!, signer), 'another content type'],
+    ] as const)
+      expect(() => readForkStatement(encodeSign1({ ...sign1, ...changed }))).toThrow(why);
+  });
+
+  it('is published in a list of byte strings', async () => {
+    const statement = await signed();
+    expect(() => decodeForks(encodeCbor(new Map([[0, statement]])))).toThrow('the published list is not a list');
+    expect(() => decodeForks(encodeCbor(['a']))).toThrow('an element of the list is not bytes');
   });
 
   it('survives its encoding, whatever it says, and no changed byte is read as another fork', async () => {

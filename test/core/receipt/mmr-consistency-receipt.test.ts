@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatBytes } from '../../../src/core/bytes.js';
-import { encodeCbor } from '../../../src/core/cose/cbor.js';
+import { type CborValue, encodeCbor } from '../../../src/core/cose/cbor.js';
 import { consistencyProofPaths } from '../../../src/core/mmr/consistency-proof-paths.js';
 import { consistentRoots } from '../../../src/core/mmr/consistent-roots.js';
 import { sizeOfLeaves } from '../../../src/core/mmr/leaf-count.js';
-import { peakReceipt } from '../../../src/core/receipt/mmr-receipt.js';
+import { peakReceipt, readMmrConsistencyReceipt } from '../../../src/core/receipt/mmr-receipt.js';
 import { attachProof } from '../../../src/core/receipt/receipt-proof.js';
 import { verifyMmrConsistencyReceipt } from '../../../src/core/verify/verify-consistency.js';
 import { readFixture, type TestKeys } from '../cose/read-fixture.js';
@@ -49,6 +49,19 @@ describe('an MMR consistency receipt', () => {
     await expect(verifyMmrConsistencyReceipt(receipt, older.peaks, trust)).rejects.toMatchObject({
       code: 'consistency_invalid',
     });
+  });
+
+  it.each<[string, CborValue]>([
+    ['a map', new Map([[1, 1]])],
+    ['a list of three', encodeCbor([1, 3, []])],
+    ['a list whose paths are bytes', encodeCbor([1, 3, leafAt(0), []])],
+    ['more paths than a log has peaks', encodeCbor([1, 3, Array.from({ length: 65 }, () => []), []])],
+    ['a path of something else than hashes', encodeCbor([1, 3, [[leafAt(0).slice(1)]], []])],
+  ])('is malformed with %s as its proof', async (_, proof) => {
+    const signed = await peakReceipt(leafAt(0), signer, name);
+    expect(() => readMmrConsistencyReceipt(attachProof(signed, -2, proof))).toThrow(
+      expect.objectContaining({ code: 'malformed' }),
+    );
   });
 
   it('is refused from other peaks, and from another number of them', async () => {
