@@ -25,17 +25,20 @@ export function manifestFile(keysDir: string, deployment: string): ManifestFile 
   return {
     path,
     async read() {
-      try {
-        return new Uint8Array(await readFile(path));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw error;
-      }
+      const bytes = await ifThere(readFile(path));
+      return bytes && new Uint8Array(bytes);
     },
     replace: (manifest) => replaceFile(path, manifest, MODE),
     async ofAnother() {
-      const names = await readdir(keysDir).catch(() => []);
+      const names = (await ifThere(readdir(keysDir))) ?? [];
       return names.some((each) => each.startsWith(PREFIX) && each !== name);
     },
   };
+}
+
+async function ifThere<Found>(reading: Promise<Found>): Promise<Found | undefined> {
+  return reading.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
 }
