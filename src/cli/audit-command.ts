@@ -6,7 +6,6 @@ import type { Deployment } from '../archivist/deployment.js';
 import { findDeployment } from '../archivist/deployment-store.js';
 import { toHex } from '../core/bytes.js';
 import { keyThumbprint } from '../core/cose/cose-key.js';
-import { readKeyDocument } from '../core/cose/key-document.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
 import { UsageError } from '../core/evidence/usage-error.js';
@@ -28,7 +27,7 @@ import { type AuditFault, type AuditReport, auditReport, auditReportLines } from
 import { collect } from './collect.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
-import { readInput } from './read-input.js';
+import { readKeyFiles } from './key-files.js';
 import { requireEmbedded } from './require-embedded.js';
 import { rootThumbprint } from './root-option.js';
 import { giveNoVerdict, jsonLines, type Terminal } from './terminal.js';
@@ -76,8 +75,7 @@ async function keyringOf(
   { deploymentTenancy }: Deployment,
   options: AuditOptions,
 ): Promise<AuditContext['keyring']> {
-  const given: PublicJwk[] = [];
-  for (const path of options.logKeys ?? []) given.push(...readKeyDocument(await readInput(path)));
+  const given = options.logKeys ? await readKeyFiles('--log-keys', options.logKeys) : [];
   const stored = await database.inTransaction('system', (tx) => listKeyManifests(tx, deploymentTenancy, 1n));
   const { keys } = newestOf(stored.map(({ manifest }) => manifest));
   const fromElsewhere = (role: string) => role === 'seal' || role === 'statement_receipt';

@@ -84,13 +84,15 @@ export function auditReportLines(report: AuditReport, options: { keysGiven: bool
     const counts = [counted(log.leaves, 'leaf', 'leaves'), counted(log.seals, 'seal')];
     return `${verdict}  ${log.name}: ${[...counts, ...(log.faults > 0 ? [counted(log.faults, 'fault')] : [])].join(', ')}`;
   });
-  const keys =
-    options.keysGiven || rootKnown
-      ? []
-      : [
-          '',
-          'The keys were read from the database. To trust only keys that you obtained elsewhere, give --root <fingerprint> or set KEYS_DIR.',
-        ];
+  const fromDatabase = options.keysGiven
+    ? 'Only the keys of seals and receipts were given. The keys of issuers, checkpoints and the chain'
+    : 'The keys';
+  const keys = rootKnown
+    ? []
+    : [
+        '',
+        `${fromDatabase} were read from the database. To trust only keys that you obtained elsewhere, give --root <fingerprint> or set KEYS_DIR.`,
+      ];
   return [
     ...(options.verbose ? [...coverageLines(), ''] : []),
     ...lines,

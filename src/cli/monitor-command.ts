@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { readKeyDocument } from '../core/cose/key-document.js';
 import { VerificationError } from '../core/errors.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import type { TrustedKeyManifest } from '../core/keys/verify-key-manifests.js';
@@ -11,12 +10,12 @@ import { lockFolder } from '../platform/postgres/folder-lock.js';
 import { collect } from './collect.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
+import { readKeyFiles } from './key-files.js';
 import { fetchFile, LogUnreachable } from './monitor/fetch-file.js';
 import { followKeyManifest, keysOfManifest } from './monitor/follow-key-manifest.js';
 import { keptFiles, StateDamaged } from './monitor/kept-files.js';
 import { KeysOutdated } from './monitor/keys-outdated.js';
 import { type FollowedKeys, type Watched, watchedLogs } from './monitor/watched-logs.js';
-import { readInput } from './read-input.js';
 import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, giveNoVerdict, type Terminal } from './terminal.js';
 import { namedWitnesses, type WitnessOptions } from './witness-options.js';
@@ -55,8 +54,8 @@ async function verifierKey(given: string) {
 
 /** The keys of --log-keys and --vkey, which stay the same. */
 async function givenKeys({ logKeys, vkey = [] }: MonitorOptions): Promise<FollowedKeys> {
-  const seals = logKeys && (await Promise.all(logKeys.map(async (path) => readKeyDocument(await readInput(path)))));
-  return { seals: seals?.flat(), notes: await Promise.all(vkey.map(verifierKey)) };
+  const seals = logKeys && (await readKeyFiles('--log-keys', logKeys));
+  return { seals, notes: await Promise.all(vkey.map(verifierKey)) };
 }
 
 /** The key manifest as one more thing to look at, and the keys that it gives. */

@@ -1,6 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AUDITED_TABLES } from '../../src/cli/audited-columns.js';
+import type { KeyRole } from '../../src/platform/keys/key-role.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { openDatabase } from '../../src/platform/postgres/open-database.js';
 import { parseConfig } from '../../src/service/config/config.js';
@@ -82,22 +86,65 @@ describe('the audit of a database', () => {
   it('finds nothing again once all is undone', async () => {
     expect(await audit()).toEqual([]);
   });
+});
 
-  it('prints its verdict last, and its columns only with --verbose', async () => {
+describe('vcon-archivist audit', () => {
+  let folder: string;
+  const file = (name: string) => join(folder, name);
+  const run = (...options: string[]) => commandLine(['audit', ...options]);
+
+  beforeAll(async () => {
     await database.close();
-    const said = async (...options: string[]): Promise<string> => {
-      const { out, exitCode } = await commandLine(['audit', ...options]);
-      expect(exitCode).toBe(0);
-      return out;
-    };
+    folder = await mkdtemp(join(tmpdir(), 'audit-command-'));
     vi.stubEnv('REDIS_URL', undefined);
     for (const name of ['DATA_DIR', 'DATABASE_URL', 'WITNESSES', 'MASSIF_HEIGHT'])
       vi.stubEnv(name, filled.running.environment[name]);
-    const [plain, verbose] = [await said(), await said('--verbose')];
+  });
+  afterAll(async () => {
     vi.unstubAllEnvs();
+    await rm(folder, { recursive: true });
+  });
+
+  it('prints its verdict last, and its columns only with --verbose', async () => {
+    const said = async (...options: string[]): Promise<string> => {
+      const { out, exitCode } = await run(...options);
+      expect(exitCode).toBe(0);
+      return out;
+    };
+    const [plain, verbose] = [await said(), await said('--verbose')];
     for (const text of [plain, verbose]) expect(text.split('\n').at(-1)).toBe('SOUND.');
     expect(plain).not.toContain('registration: tenant_id');
     expect(verbose).toContain('  registration: tenant_id, statement_hash, event_id');
     expect(verbose).toContain('asset_free_event.creator_issuer');
+  });
+
+  it('believes only the keys of seals and receipts that it is given, and says which others the database gave', async () => {
+    vi.stubEnv('KEYS_DIR', file('none'));
+    const { keyring } = filled.running.service.parts;
+    const given = async (name: string, ...roles: KeyRole[]) => {
+      await writeFile(file(name), JSON.stringify({ keys: keyring.everyKey(roles).map(({ jwk }) => jwk) }));
+      return run('--log-keys', file(name), '--state', file('state'));
+    };
+    const right = await given('logs.json', 'seal', 'statement_receipt');
+    expect([right.err, right.exitCode, right.out.split('\n').at(-1)]).toEqual(['', 0, 'SOUND.']);
+    expect(right.out).toMatch(/keys of issuers, checkpoints and the chain were read from the database.* give --root/);
+    const wrong = await given('issuers.json', 'issuer');
+    expect([wrong.exitCode, wrong.out.split('\n').at(-1)]).toEqual([
+      1,
+      expect.stringMatching(/^NOT SOUND: \d+ faults\.$/),
+    ]);
+    expect(wrong.out).toMatch(/^FAULTY {2}tenant\/.* faults$/m);
+    expect(wrong.out).toMatch(/^tenant\/.* is not signed by any of the given keys$/m);
+    vi.stubEnv('KEYS_DIR', undefined);
+  });
+
+  it.each([
+    ['--log-keys', 'no keys in'],
+    ['--state', 'is damaged: delete it to audit from the start'],
+  ])('exits 2 at a file of %s that is none, and names it', async (option, says) => {
+    await writeFile(file('other'), '{');
+    const { out, err, exitCode } = await run(option, file('other'));
+    expect([out, exitCode, err.split('\n')]).toEqual(['', 2, [expect.stringContaining(says)]]);
+    expect(err).toContain(file('other'));
   });
 });

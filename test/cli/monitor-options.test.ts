@@ -28,6 +28,7 @@ it.each([
   ['a malformed verifier key', ['--vkey', 'log/1+00000000+AAAA'], 'is neither a verifier key nor a file'],
   ['seconds that are none', ['--seconds', '0', '--vkey', vkey], '--seconds must be a number of seconds'],
   ['hours of silence that are none', ['--silence', '1.5', '--vkey', vkey], '--silence must be a number of hours'],
+  ['a file of --log-keys without keys', ['--log-keys', import.meta.filename], `no keys in ${import.meta.filename}`],
   ['a malformed key of a witness', ['--witness', 'w1', '--vkey', vkey], '--witness: a verifier key is not name+hash'],
 ])('monitor exits 2 and names the option at %s', async (_, args, says) => {
   const { err, exitCode } = await monitor(service.url, ...args);
