@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { UsageError } from '../core/evidence/usage-error.js';
-import { certificateFault } from '../platform/explain-failure.js';
+import { certificateFault, failureReason } from '../platform/explain-failure.js';
 import type { Config } from '../service/config/config.js';
 import { type PluginCredentials, pluginCredentials } from '../service/plugin-credentials.js';
 import { serviceUrl } from './service-url.js';
@@ -38,8 +38,14 @@ export async function openReader(config: Config): Promise<ArchivistReader> {
     }
   };
   return {
-    json: async (path, body) => (await (await send(path, body)).json()) as Record<string, unknown>,
-    bytes: async (path) => new Uint8Array(await (await send(path)).arrayBuffer()),
+    json: async (path, body) => {
+      const answer = await send(path, body);
+      return (await read(answer, path, answer.json())) as Record<string, unknown>;
+    },
+    bytes: async (path) => {
+      const answer = await send(path);
+      return new Uint8Array(await read(answer, path, answer.arrayBuffer()));
+    },
   };
 }
 
@@ -47,6 +53,14 @@ export async function openReader(config: Config): Promise<ArchivistReader> {
 function secondsToWait({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after'));
   return seconds > 0 && seconds <= LONGEST_WAIT_SECONDS ? seconds : undefined;
+}
+
+/** @throws {UsageError} if the connection ends within the answer, or the answer is none of the service */
+function read<Body>({ status }: Response, path: string, body: Promise<Body>): Promise<Body> {
+  return body.catch((error: unknown) => {
+    const what = `the answer ${status} of the service at ${path.replace(/\?.*/, '')} cannot be read`;
+    throw new UsageError(`${what}: ${failureReason(error)}. Run the same command again`);
+  });
 }
 
 async function request(url: string, options: RequestInit): Promise<Response> {

@@ -2,24 +2,31 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openReader } from '../../src/cli/archivist-reader.js';
+import { UsageError } from '../../src/core/evidence/usage-error.js';
 import { parseConfig } from '../../src/service/config/config.js';
 
 type Answer = readonly [status: number, retryAfter?: string];
 
 let answers: Answer[] = [];
 let asked = 0;
+let said: string;
+let isCut: boolean;
 const service = createServer((request, response) => {
   if (request.url!.endsWith('/token')) return void response.end('{"access_token":"token"}');
   asked += 1;
   const [status, retryAfter] = answers.shift() ?? [200];
   response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
-  response.end('{"said":"this"}');
+  if (!isCut) return void response.end(said);
+  response.write(said);
+  setImmediate(() => response.destroy());
 });
 
 beforeAll(() => new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve)));
 afterAll(() => void service.close());
 beforeEach(() => {
   asked = 0;
+  said = '{"said":"this"}';
+  isCut = false;
 });
 
 const reader = () =>
@@ -52,4 +59,21 @@ it.each<[string, Answer]>([
     `the service answered ${answer[0]} at /events`,
   );
   expect(asked).toBe(1);
+});
+
+it.each(['json', 'bytes'] as const)(
+  'names the answer that was cut, and is no fault of the program: %s',
+  async (form) => {
+    isCut = true;
+    const read = (await reader())[form]('/events?secret=1');
+    await expect(read).rejects.toThrow(UsageError);
+    await expect(read).rejects.toThrow(
+      /^the answer 200 of the service at \/events cannot be read: .* Run the same command/,
+    );
+  },
+);
+
+it('names an answer that is not of the service, such as the page of a proxy', async () => {
+  said = '<html>';
+  await expect((await reader()).json('/events')).rejects.toThrow(/^the answer 200 of the service at \/events cannot/);
 });
