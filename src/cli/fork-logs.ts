@@ -25,17 +25,26 @@ const WHAT_IT_MEANS = `A fork is for ever:
   - Receipts that were issued stay valid. Everything that this database has stays in the logs, at the same place.
 If there is any chance to bring the newer database back, do that instead.`.split('\n');
 
-function placeText({ log, number, leaves }: ExplainedLog['database_seal']): string {
-  return `${log}, seal ${number}, ${counted(leaves, 'leaf', 'leaves')}`;
+/** A seal of a log, and how many leaves are under it. */
+export const sealText = ({ number, leaves }: ExplainedLog['database_seal']): string =>
+  number === 0
+    ? 'no seal'
+    : `seal ${number}, ${leaves < 0 ? 'which cannot be read' : counted(leaves, 'leaf', 'leaves')}`;
+
+const placeText = (place: ExplainedLog['database_seal']): string => `${place.log}, ${sealText(place)}`;
+
+/** Another generation of the log began at an earlier leaf, and a difference of sizes says nothing. */
+function lostText({ database_seal: before, object_store_seal: lost }: ExplainedLog): string {
+  if (lost.log !== before.log) return `the entries that only ${lost.log} has`;
+  return lost.leaves < 0 ? 'unknown' : counted(lost.leaves - before.leaves, 'entry', 'entries');
 }
 
 function evidence(log: ExplainedLog): string[] {
-  const lost = log.object_store_seal.leaves - log.database_seal.leaves;
   return [
     `${log.name}  (${log.kind})`,
     `  database      ${placeText(log.database_seal)}`,
     `  object store  ${placeText(log.object_store_seal)}`,
-    `  lost          ${counted(lost, 'entry', 'entries')}`,
+    `  lost          ${lostText(log)}`,
   ];
 }
 

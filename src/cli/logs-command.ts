@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ChainRecord } from '../archivist/operator/chain-operator-routes.js';
 import type { ExplainedLog, LogRecord } from '../archivist/operator/manage-logs.js';
 import { counted } from './counted.js';
-import { type ForkOptions, forkLogs, KEYS_LOG, namedLog } from './fork-logs.js';
+import { type ForkOptions, forkLogs, KEYS_LOG, namedLog, sealText } from './fork-logs.js';
 import { examples } from './help-examples.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
 import type { OperatorClient } from './operator-client.js';
@@ -24,19 +24,14 @@ function logLine({ identity, kind, leaves, seal_number, halted }: LogRecord): st
   return `${identity}  ${kind}  ${counted(leaves, 'leaf', 'leaves')}, seal no. ${seal_number}  (${halted === '' ? 'running' : 'HALTED'})`;
 }
 
-const place = ({ number, leaves }: ExplainedLog['database_seal']) =>
-  number === 0
-    ? 'no seal'
-    : `seal ${number}, ${leaves < 0 ? 'which cannot be read' : counted(leaves, 'leaf', 'leaves')}`;
-
 /** A log that runs in one line; a halted one with its evidence. */
 function explained(log: LogRecord | ExplainedLog): string[] {
   if (!('finding' in log)) return [logLine(log)];
   return [
     logLine(log),
     `  reason        ${log.halted}`,
-    `  database      ${place(log.database_seal)}`,
-    `  object store  ${place(log.object_store_seal)}`,
+    `  database      ${sealText(log.database_seal)}`,
+    `  object store  ${sealText(log.object_store_seal)}`,
     `  what to do    ${advice(log)}`,
   ];
 }
