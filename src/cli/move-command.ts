@@ -11,6 +11,7 @@ import { counted } from './counted.js';
 import { firstLines } from './first-lines.js';
 import { examples } from './help-examples.js';
 import { type Moved, moveDatabase } from './move/move-database.js';
+import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, jsonLines, type Terminal } from './terminal.js';
 
 interface MoveOptions {
@@ -27,13 +28,14 @@ interface MoveReport extends Moved {
   readonly faults: readonly string[];
 }
 
-function moveConfig({ to }: MoveOptions): Config {
+function moveConfig({ to, root }: MoveOptions): Config {
   const config = parseConfig(process.env);
   if (config.databaseUrl !== undefined)
     throw new UsageError(
       'DATABASE_URL is set: "move" reads the embedded database in DATA_DIR. Unset it, and name the server with --to',
     );
   if (!/^postgres(ql)?:\/\//.test(to)) throw new UsageError('--to must begin with postgres:// or postgresql://');
+  if (root !== undefined) rootThumbprint(root);
   return config;
 }
 

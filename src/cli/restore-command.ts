@@ -13,7 +13,9 @@ import { recipientsIn } from './backup/sealed-secrets.js';
 import { counted } from './counted.js';
 import { firstLines } from './first-lines.js';
 import { examples } from './help-examples.js';
+import { chainHalt } from './restore/published-since.js';
 import { type RestoredCopy, type RestoreRequest, restoreCopy } from './restore/restore-copy.js';
+import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, jsonLines, type Terminal } from './terminal.js';
 
 interface RestoreOptions {
@@ -36,8 +38,8 @@ interface Restored extends RestoredCopy {
 
 const EXIT_FAULTS = 1;
 const EXIT_HALTED = 3;
-/** A copy that is older than the object store has these faults, which are reported as halted logs. */
-const OLDER_THAN_STORE = /the object store has (seal|key manifest|block) \d+/;
+/** A copy that is older than the object store has these faults, which are reported as halted logs and a halted chain. */
+const OLDER_THAN_STORE = /the object store has (seal|generation|key manifest|block) \d+/;
 
 async function requestOf(folder: string, options: RestoreOptions, terminal: Terminal): Promise<RestoreRequest> {
   const name = options.copy ?? (await completeCopies(folder)).at(-1);
@@ -48,6 +50,7 @@ async function requestOf(folder: string, options: RestoreOptions, terminal: Term
     );
   if (options.nothingPublishedSince && options.haltLogs)
     throw new UsageError('give only one of --nothing-published-since and --halt-logs');
+  if (options.root !== undefined) rootThumbprint(options.root);
   const identities =
     options.identity === undefined
       ? undefined
@@ -92,6 +95,7 @@ function reportLines(
   withoutKeys: boolean,
 ): string[] {
   const { later } = published;
+  const chain = chainHalt(manifest, published);
   const names = new Map(manifest.logs.map(({ log, name }) => [log, name]));
   return [
     `Restored ${copy} of ${manifest.madeAt}: ${counted(manifest.tables.length, 'table')}, ${counted(objects, 'object')}; every hash is as in the manifest.`,
@@ -99,11 +103,13 @@ function reportLines(
       ? [`The object store has newer objects than this copy, ${later.length} in all:`, ...firstLines(later)]
       : []),
     ...[...halted].map(([log, reason]) => `HALTED  ${names.get(log)}: ${reason}`),
+    ...(chain === undefined ? [] : [`HALTED  chain: ${chain}`]),
     ...(halted.size > 0
       ? [
           'Halted logs sign nothing more. Restore a newer database if there is one; if it is lost, keep this one for reading and start a new deployment. See docs/operate/backup.md and docs/operate/halted-log.md.',
         ]
       : []),
+    ...(chain === undefined ? [] : ['A halted chain gets no more blocks. See docs/operate/halted-log.md.']),
     ...firstLines(faults.map((fault) => `FAULT   ${fault}`)),
     faults.length === 0 ? 'The audit found no fault.' : `The audit found ${counted(faults.length, 'fault')}.`,
     open
@@ -112,14 +118,15 @@ function reportLines(
   ];
 }
 
-function exitCode({ open, halted }: Restored): number {
+function exitCode({ open, halted, manifest, published }: Restored): number {
   if (!open) return EXIT_FAULTS;
-  return halted.size > 0 ? EXIT_HALTED : 0;
+  return halted.size > 0 || chainHalt(manifest, published) !== undefined ? EXIT_HALTED : 0;
 }
 
 /**
  * `restore <folder>`: fills an empty place from a copy and audits it before a service may start. Exit code 0: all is
- * restored; 1: the audit found faults, or the restore failed; 2: it could not start; 3: restored, and logs are halted.
+ * restored; 1: the audit found faults, or the restore failed; 2: it could not start; 3: restored, and logs or the chain
+ * are halted.
  */
 export function addRestoreCommand(program: Command, terminal: Terminal): void {
   program
@@ -166,6 +173,7 @@ function documentOf({ copy, manifest, objects, published, halted, faults, open }
     objects,
     later_objects: published.later,
     halted: Object.fromEntries(halted),
+    halted_chain: chainHalt(manifest, published) ?? '',
     faults,
     service_can_start: open,
   };

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -90,6 +90,14 @@ describe('restore says what to change before it changes anything', () => {
       'backup',
       ['--identity', 'identity', DECIDED],
       'this copy has no keys: put KEYS_DIR in place yourself, then give --without-keys',
+    ],
+    ['a copy that is not there', 'backup', ['--without-keys', '--copy', 'none'], 'copies/none has no manifest.json'],
+    ['an identity that is not there', 'backup', ['--identity', 'none', DECIDED], '--identity: cannot read none'],
+    [
+      'a malformed fingerprint of the root key',
+      'backup',
+      ['--without-keys', DECIDED, '--root', 'AITC'],
+      '--root: the fingerprint has 4 characters, not 56',
     ],
   ])('%s', async (_what, from, options, says) => {
     const given = options.map((option) => (option === 'identity' ? identity : option));
@@ -184,6 +192,38 @@ describe('a copy that is not as its manifest says', () => {
   });
 });
 
+describe('a copy that is older than what the object store has', () => {
+  const [block, log] = [() => genuine.lastBlock + 1, () => genuine.logs[0]!];
+  it.each([
+    [
+      'a block',
+      () => `blocks/${genuine.deployment}/${String(block()).padStart(16, '0')}`,
+      () => `chain: the object store has block ${block()}`,
+    ],
+    [
+      'an open fork',
+      () => `forks/${log().log}/0000000000000001`,
+      () => `${log().name}: the object store has generation 1`,
+    ],
+  ])('is restored with status 3 and says what is halted: %s', async (_what, later, says) => {
+    const place = await engines().at(-1)!.place();
+    const environment = { ...own(place.environment.DATA_DIR), ...place.environment };
+    const store = join(place.environment.DATA_DIR, 'objects');
+    await cp(join(backup, 'objects'), store, { recursive: true });
+    await mkdir(dirname(join(store, later())), { recursive: true });
+    await writeFile(join(store, later()), 'later');
+    const { out, err, exitCode } = await commandLine(['restore', backup, '--without-keys'], environment);
+    await place.remove();
+    expect([err, exitCode]).toEqual(['', 3]);
+    expect(out.split('\n')).toEqual(
+      expect.arrayContaining([
+        `HALTED  ${says()}: the database is older than what was published`,
+        'The audit found no fault.',
+      ]),
+    );
+  });
+});
+
 describe('a copy in which the audit finds a fault', () => {
   it('is restored, but no service starts on it unless the operator says so', async () => {
     await running.asOwner("UPDATE archivist.key_manifest SET manifest = '\\x00'");
@@ -222,6 +262,19 @@ describe('backup', () => {
       expect.stringContaining('give --recipient <age1…> to encrypt the keys to, or --without-keys if you'),
     ]);
     await expect(access(join(folder, 'none'))).rejects.toThrow('ENOENT');
+  });
+
+  it('is made beside an earlier one whose list of objects is damaged, copies every object again, and names it', async () => {
+    const into = join(folder, 'damaged-list');
+    await cp(backup, into, { recursive: true });
+    const list = join(into, 'copies', basename(copy), 'objects.jsonl.gz');
+    await writeFile(list, (await readFile(list)).subarray(0, -9));
+    const { out, err, exitCode } = await commandLine(['backup', into, '--without-keys'], running.environment);
+    expect([err, exitCode]).toEqual(['', 0]);
+    expect(out).toMatch(/^Objects: (\d+), of which \1 are new in this folder\.$/m);
+    expect(out).toMatch(
+      new RegExp(`^DAMAGED: the earlier copy ${basename(copy)} cannot be restored, .* Delete its folder`, 'm'),
+    );
   });
 
   it('leaves no copy if the secrets changed while it read the database', async () => {

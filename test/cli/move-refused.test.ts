@@ -24,7 +24,8 @@ describe.skipIf(!serverUrl)('move leaves the embedded database as it is', () => 
     await target?.remove();
   });
 
-  const move = (url: string) => commandLine(['move', '--to', url], { ...stopped.environment, DATABASE_URL: '' });
+  const move = (url: string, ...options: string[]) =>
+    commandLine(['move', '--to', url, ...options], { ...stopped.environment, DATABASE_URL: '' });
   const opens = async (databaseUrl: string) => {
     const config = parseConfig({ ...stopped.environment, DATABASE_URL: databaseUrl });
     await (await openDatabase(config, pino({ level: 'silent' }))).close();
@@ -33,6 +34,13 @@ describe.skipIf(!serverUrl)('move leaves the embedded database as it is', () => 
   it.each(['mysql://db/archivist', 'db/archivist'])('where --to is no URL of PostgreSQL: %s', async (url) => {
     const { err, exitCode } = await move(url);
     expect([exitCode, err]).toEqual([2, 'error: --to must begin with postgres:// or postgresql://']);
+  });
+
+  it('where --root is no fingerprint, before anything is copied', async () => {
+    const { err, exitCode } = await move(to, '--root', 'AITC');
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('--root: the fingerprint has 4 characters, not 56')]);
+    const mark = await onServer(to, "SELECT obj_description('archivist'::regnamespace, 'pg_namespace') AS restoring");
+    expect(mark).toEqual([{ restoring: null }]);
   });
 
   it('where no service has started on it', async () => {

@@ -27,7 +27,8 @@ export function belongingTo(state: CopiedState): (key: string) => Belonging {
   };
 }
 
-const newestGeneration = ({ forks = [] }: CopiedLog): number => forks.at(-1)?.generation ?? 0;
+/** The number of the newest open fork of a log; 0 before the first. */
+export const newestGeneration = ({ forks = [] }: CopiedLog): number => forks.at(-1)?.generation ?? 0;
 
 /** The generation of a log that made one of its seals. */
 function generationOf({ forks = [] }: CopiedLog, seal: number): number {
@@ -35,7 +36,7 @@ function generationOf({ forks = [] }: CopiedLog, seal: number): number {
 }
 
 /** The id of a log in the keys of its seals: a later generation has keys of its own. */
-function sealFolder(log: CopiedLog, seal: number): string {
+export function sealFolder(log: CopiedLog, seal: number): string {
   const generation = generationOf(log, seal);
   return generation === 0 ? log.log : `${log.log}.${generation}`;
 }

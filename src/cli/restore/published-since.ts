@@ -1,4 +1,4 @@
-import { belongingTo } from '../backup/belonging-objects.js';
+import { belongingTo, newestGeneration, sealFolder } from '../backup/belonging-objects.js';
 import type { CopyManifest } from '../backup/copy-manifest.js';
 
 /** What the object store shows about the time after a copy. */
@@ -23,14 +23,23 @@ export function publishedSince(
   };
 }
 
+const olderThan = (what: string): string =>
+  `the object store has ${what}: the database is older than what was published`;
+
+/** Returns why the chain will halt after a restore: the service compares its newest block with the object store itself. */
+export function chainHalt({ lastBlock }: CopyManifest, { later }: PublishedSince): string | undefined {
+  return later.some((key) => key.startsWith('blocks/')) ? olderThan(`block ${lastBlock + 1}`) : undefined;
+}
+
 /** Returns why each log must halt after a restore, by the log's id. */
 export function haltReasons(manifest: CopyManifest, since: PublishedSince, unknownSince: boolean): Map<string, string> {
   const reasons = new Map<string, string>();
-  for (const { log, sealNumber } of manifest.logs) {
-    const newer = [`seals/${log}/`, `seals/${log}.`, `forks/${log}/`];
-    const later = since.later.filter((key) => newer.some((prefix) => key.startsWith(prefix))).length;
-    if (later > 0)
-      reasons.set(log, `the object store has seal ${sealNumber + 1}: the database is older than what was published`);
+  for (const copied of manifest.logs) {
+    const { log, sealNumber } = copied;
+    const has = (...folders: string[]) => since.later.some((key) => folders.some((folder) => key.startsWith(folder)));
+    if (has(`seals/${sealFolder(copied, sealNumber + 1)}/`)) reasons.set(log, olderThan(`seal ${sealNumber + 1}`));
+    else if (has(`forks/${log}/`, `seals/${log}.`))
+      reasons.set(log, olderThan(`generation ${newestGeneration(copied) + 1}`));
     else if (unknownSince)
       reasons.set(log, `restored from the copy of ${manifest.madeAt}: what was published after it is unknown`);
   }
