@@ -52,7 +52,7 @@ async function backup(folder: string, options: BackupOptions, terminal: Terminal
   }
 }
 
-function reportLines({ name, manifest, sha256, addedObjects, missing }: MadeCopy): string[] {
+function reportLines({ name, manifest, sha256, addedObjects, missing, damaged }: MadeCopy): string[] {
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
   const leaves = manifest.logs.reduce((sum, log) => sum + log.leaves, 0);
   return [
@@ -61,6 +61,11 @@ function reportLines({ name, manifest, sha256, addedObjects, missing }: MadeCopy
     `Objects: ${manifest.objects.count}, of which ${addedObjects} ${addedObjects === 1 ? 'is' : 'are'} new in this folder.`,
     manifest.keys === 'encrypted' ? 'Keys: encrypted in keys.zip.age.' : 'Keys: not copied. Back up KEYS_DIR yourself.',
     ...firstLines(missing.map((key) => `MISSING from the object store: ${key}`)),
+    ...(damaged === undefined
+      ? []
+      : [
+          `DAMAGED: the earlier copy ${damaged} cannot be restored, because its list of objects cannot be read. All objects were copied again. Delete its folder.`,
+        ]),
     `SHA-256 of its manifest: ${sha256}`,
   ];
 }
@@ -89,9 +94,12 @@ export function addBackupCommand(program: Command, terminal: Terminal): void {
     .action(async (folder: string, options: BackupOptions) => {
       try {
         const made = await backup(folder, options, terminal);
-        const { name, sha256, addedObjects, missing, manifest } = made;
+        const { name, sha256, addedObjects, missing, damaged, manifest } = made;
         const { objects, logs, keys, madeAt } = manifest;
-        const document = { name, sha256, made_at: madeAt, objects, added_objects: addedObjects, missing, logs, keys };
+        const document = {
+          ...{ name, sha256, made_at: madeAt, objects, added_objects: addedObjects, missing, logs, keys },
+          damaged_copy: damaged ?? '',
+        };
         terminal.print(options.json ? jsonLines(document) : reportLines(made));
         terminal.exitCode = missing.length > 0 ? EXIT_NOT_DONE : 0;
       } catch (error) {

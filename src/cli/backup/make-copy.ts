@@ -35,6 +35,8 @@ export interface MadeCopy {
   readonly sha256: string;
   readonly addedObjects: number;
   readonly missing: readonly string[];
+  /** The newest earlier copy, if its list of objects cannot be read: nothing of it was reused. */
+  readonly damaged: string | undefined;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function makeCopy(owner: OwnerConnection, request: CopyRequest): Pr
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-');
   const unfinished = join(folder, COPIES, UNFINISHED);
-  const known = await knownObjects(folder);
+  const { known, damaged } = await knownObjects(folder);
   const secrets = recipients && (await packSecrets(config));
   if (recipients) await sealSecrets(new Uint8Array(), recipients);
   const dumped = await dumpDatabase(owner.client, unfinished, progress);
@@ -90,16 +92,22 @@ export async function makeCopy(owner: OwnerConnection, request: CopyRequest): Pr
   const sha256 = await writeCopyManifest(unfinished, manifest);
   await rename(unfinished, join(folder, COPIES, name));
   await syncFolder(join(folder, COPIES));
-  return { name, manifest, sha256, addedObjects: copied.added, missing: copied.missing };
+  return { name, manifest, sha256, addedObjects: copied.added, missing: copied.missing, damaged };
 }
 
-/** Returns the objects of the newest complete copy, whose files are in the folder already. */
-async function knownObjects(folder: string): Promise<ReadonlyMap<string, CopiedObject>> {
+/** Returns the objects of the newest complete copy, whose files are in the folder already; none if it is damaged. */
+async function knownObjects(
+  folder: string,
+): Promise<{ readonly known: ReadonlyMap<string, CopiedObject>; readonly damaged: string | undefined }> {
   const newest = (await completeCopies(folder)).at(-1);
   const known = new Map<string, CopiedObject>();
-  if (newest === undefined) return known;
-  for await (const object of objectsOf(join(folder, COPIES, newest))) known.set(object.key, object);
-  return known;
+  if (newest === undefined) return { known, damaged: undefined };
+  try {
+    for await (const object of objectsOf(join(folder, COPIES, newest))) known.set(object.key, object);
+    return { known, damaged: undefined };
+  } catch {
+    return { known: new Map(), damaged: newest };
+  }
 }
 
 /** Yields the objects of a copy. */
