@@ -1,16 +1,20 @@
 #!/usr/bin/env node
+import { failureReason } from '../platform/explain-failure.js';
 import { runCli } from './run-cli.js';
-import { type Output, plainTerminal, stackLines } from './terminal.js';
+import { EXIT_USAGE, type Output, plainTerminal, stackLines } from './terminal.js';
 
 /** Carriage return and "erase to the end of the line": each line replaces the one before it. */
 function showProgress(text: string): void {
   process.stderr.write(`\r${text}\u001b[K\r`);
 }
 
-// A reader of the output may have read enough, as `head` has: what was found decides how the program ends.
+// A reader of the output may have read enough, as `head` has: what was found decides how the program ends. On a full disk,
+// nobody reads what was found, and 1 would be a verdict.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code === 'EPIPE' || stream === process.stderr) return;
+    process.stderr.write(`error: the output cannot be written: ${failureReason(error)}\n`);
+    process.exit(EXIT_USAGE);
   });
 
 const output: Output = {

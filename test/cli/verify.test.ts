@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,6 +66,18 @@ async function answer(...args: string[]): Promise<Answer & { readonly exitCode: 
 }
 
 describe('vcon-archivist verify', () => {
+  it('exits 2, which is no verdict, if what it found cannot be written', () => {
+    const program = fileURLToPath(new URL('../../dist/src/cli/vcon-archivist.js', import.meta.url));
+    const args = ['verify', vcon, statement, '--log-keys', logKeys, '--issuer-keys', issuerKeys];
+    const full = openSync('/dev/full', 'w');
+    const run = (out: number | 'pipe') =>
+      spawnSync(process.execPath, [program, ...args], { stdio: ['ignore', out, 'pipe'], encoding: 'utf8' });
+    const { status, stderr } = run(full);
+    closeSync(full);
+    expect([status, stderr]).toEqual([2, 'error: the output cannot be written: the disk is full (ENOSPC)\n']);
+    expect(run('pipe').status).toBe(0);
+  });
+
   it('prints the outcome and who speaks first, then facts with what proves them, and exits 0', async () => {
     const { out, exitCode } = await verify(vcon, statement);
     expect(exitCode).toBe(0);
