@@ -223,6 +223,22 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
     expect([exitCode, err, out.includes('10 leaves in 3 massifs')]).toEqual([0, '', true]);
   });
 
+  it('goes on following the logs that it knows while their list cannot be read', async () => {
+    answer = published(log, 5);
+    await monitor();
+    const unlisted =
+      (of: typeof log, leaves: number): Answer =>
+      (path) =>
+        path.includes('comp=blobs') ? undefined : published(of, leaves)(path);
+    answer = unlisted(log, 6);
+    const honest = await monitor();
+    expect([honest.exitCode, honest.err]).toEqual([2, expect.stringMatching(/ the list of tenancy logs: \S+ .*404/)]);
+    expect(honest.out).toContain(`tenant/${SAMPLE_TENANCY}: 6 leaves`);
+    answer = unlisted(fork, 7);
+    const forked = await monitor();
+    expect([forked.exitCode, forked.err]).toEqual([1, expect.stringContaining(`ALARM tenant/${SAMPLE_TENANCY}`)]);
+  });
+
   it('goes on following a log that the service is silent about', async () => {
     answer = published(log, 5);
     await monitor();
