@@ -89,6 +89,13 @@ describe('a registered statement whose signer is named by certificates', () => {
     });
   });
 
+  it('verifies by an authority in DER too, and a file without one is named', async () => {
+    const wire = await transparent(signed(signer));
+    expect(await verify('--ca', file('root.der', root.der), wire)).toMatchObject({ exitCode: 0, code: 'signed' });
+    const none = await commandLine(['verify', '--log-keys', logKeys, '--ca', logKeys, wire]);
+    expect([none.exitCode, none.err]).toEqual([2, expect.stringContaining(`no authority in ${logKeys}`)]);
+  });
+
   it('has to hold now where nothing proves a time, or at the time that the caller knows', async () => {
     const wire = await transparent(signed(signer), false);
     const now = await verify('--ca', ca, wire);
@@ -139,11 +146,17 @@ describe('a registered statement whose signer is named by certificates', () => {
 
   const anyone = leaf({ uris: ['https://somebody.example'] });
   const encipherer = leaf({ usages: [2] });
+  const unusable = leaf({ key: 'secp256k1' });
   const strange = sampleCertificate({ issuedBy: other, subject: 'Signer', uris: [ISSUER] });
   const forged = { ...signer, privateKey: strange.privateKey };
   it.each<[string, string, () => Uint8Array]>([
     ['of an authority that is not trusted', 'issuer_key_not_trusted', () => signed(strange)],
     ['of another holder than the issuer', 'certificate_invalid', () => signed(anyone)],
+    [
+      'of a key that signs no evidence',
+      'certificate_invalid',
+      () => signed({ ...unusable, privateKey: signer.privateKey }),
+    ],
     ['not for signing', 'certificate_invalid', () => signed(encipherer)],
     ['signed with another key than the certificate’s', 'statement_signature_invalid', () => signed(forged)],
     [
