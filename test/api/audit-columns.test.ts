@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/platform/postgres/open-database.js';
 import { parseConfig } from '../../src/service/config/config.js';
 import { commandLine } from '../support/command-line.js';
 import { faultsOfAudit } from './faults-of-audit.js';
-import { allColumns, type Column, type FilledDeployment, startFilledDeployment } from './superuser-rig.js';
+import { allColumns, asSuperuser, type Column, type FilledDeployment, startFilledDeployment } from './superuser-rig.js';
 import { tamperings } from './tampering.js';
 
 let filled: FilledDeployment;
@@ -82,6 +82,18 @@ describe('the audit of a database', () => {
     },
     120_000,
   );
+
+  it('finds a statement log whose row is gone, also one without entries', async () => {
+    const { publicStatementLog, privateStatementLog } = filled.running.service.parts.deployment;
+    for (const log of [publicStatementLog, privateStatementLog]) {
+      await asSuperuser(database, 'DROP TABLE IF EXISTS public.kept');
+      await asSuperuser(database, `CREATE TABLE public.kept AS SELECT * FROM archivist.log WHERE log_id = '${log}'`);
+      await asSuperuser(database, `DELETE FROM archivist.log WHERE log_id = '${log}'`);
+      const faults = await audit();
+      await asSuperuser(database, 'INSERT INTO archivist.log SELECT * FROM public.kept');
+      expect(faults).toContain(`logs: statement log ${log} is missing`);
+    }
+  });
 
   it('finds nothing again once all is undone', async () => {
     expect(await audit()).toEqual([]);

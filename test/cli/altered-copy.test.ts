@@ -11,7 +11,7 @@ import {
   readCopyManifest,
   writeCopyManifest,
 } from '../../src/cli/backup/copy-manifest.js';
-import { placeSecrets } from '../../src/cli/backup/sealed-secrets.js';
+import { openSecrets, placeSecrets, sealSecrets } from '../../src/cli/backup/sealed-secrets.js';
 import { openDatabase } from '../../src/platform/postgres/open-database.js';
 import { parseConfig } from '../../src/service/config/config.js';
 import { startTestService, type TestService } from '../api/test-service.js';
@@ -302,6 +302,18 @@ describe('the secrets of a copy', () => {
   const files = (name: string) => ({ [name]: new TextEncoder().encode('of the copy') });
   const places = () => ({ keysDir: join(folder, 'place', 'keys'), dataDir: join(folder, 'place') });
   beforeAll(() => mkdir(places().keysDir, { recursive: true }));
+
+  it('are opened by no other identity, which is said before anything is written', async () => {
+    const recipient = await identityToRecipient(await readFile(identity, 'utf8'));
+    const sealed = await sealSecrets(new Uint8Array(), [recipient]);
+    for (const other of [await generateX25519Identity(), recipient, 'AGE-SECRET-KEY-1'])
+      await expect(openSecrets(sealed, [other])).rejects.toThrow(
+        '--identity: none of these identities decrypts the keys of the copy',
+      );
+    await expect(sealSecrets(new Uint8Array(), [await generateX25519Identity()])).rejects.toThrow(
+      /^--recipient: not an age recipient, which begins with age1: AGE-SECRET-K…$/,
+    );
+  });
 
   it.each(['keys/../stray', 'keys/deep/key.pem', '/keys/key.pem', 'other.json', 'keys/'])(
     'are written nowhere else: %s',
