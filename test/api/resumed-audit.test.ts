@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { toHex } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
@@ -13,6 +14,7 @@ import { fileObjectStore } from '../../src/platform/file-object-store.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
 import { auditDeployment } from '../../src/service/audit-deployment.js';
 import { openAuditState } from '../../src/service/audit-state-file.js';
+import { scheduledAudit } from '../../src/service/scheduled-audit.js';
 import { startBuilt } from '../support/built-program.js';
 import { serverUrl } from '../support/prerequisites.js';
 import { startTestService, type TestService } from './test-service.js';
@@ -21,6 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), 'resumed-audit-'));
 const file = join(folder, 'audit.json');
 const WAVES = 4;
 let running: TestService;
+let events: string;
 
 /** Every call is a second later: the file is written at each seal. */
 function seconds() {
@@ -85,27 +88,30 @@ const changeFirst = (undo = false) =>
       WHERE event_attributes ->> 'note' = 'number 0'`,
   );
 
+/** Records an event, with a seal of its own. */
+async function record(number = WAVES): Promise<void> {
+  const made = await running.owner.post(events, {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    event_attributes: {
+      note: `number ${number}`,
+      payload: payload(number),
+      payload_hash_alg: 'SHA-256',
+      subject: 'vcon://0192e8f5-0000-7000-8000-000000000001',
+    },
+  });
+  const path = `/archivist/v2/${made.json['identity']}/transparent-statement`;
+  await vi.waitFor(async () => expect((await running.owner.get(path)).status).toBe(200), {
+    timeout: 60_000,
+    interval: 50,
+  });
+}
+
 beforeAll(async () => {
   running = await startTestService({ OBJECT_STORE_URL: pathToFileURL(join(folder, 'objects')).href });
   const asset = await running.owner.post('/archivist/v2/assets', { attributes: { colour: 'red' } });
-  for (let number = 0; number < WAVES; number += 1) {
-    const made = await running.owner.post(`/archivist/v2/${asset.json['identity']}/events`, {
-      operation: 'Record',
-      behaviour: 'RecordEvidence',
-      event_attributes: {
-        note: `number ${number}`,
-        payload: payload(number),
-        payload_hash_alg: 'SHA-256',
-        subject: 'vcon://0192e8f5-0000-7000-8000-000000000001',
-      },
-    });
-    const path = `/archivist/v2/${made.json['identity']}/transparent-statement`;
-    // One seal for each.
-    await vi.waitFor(async () => expect((await running.owner.get(path)).status).toBe(200), {
-      timeout: 60_000,
-      interval: 50,
-    });
-  }
+  events = `/archivist/v2/${asset.json['identity']}/events`;
+  for (let number = 0; number < WAVES; number += 1) await record(number);
 }, 120_000);
 afterAll(async () => {
   await running?.close();
@@ -216,5 +222,50 @@ describe('an audit in several threads', { timeout: 60_000 }, () => {
     expect(faulty.sound).toBe(false);
     expect(await report('--threads', '0')).toEqual(faulty);
     await changeFirst(true);
+  });
+});
+
+describe('the audit by schedule', { timeout: 60_000 }, () => {
+  const HOUR_MS = 60 * 60 * 1000;
+  const kept = join(folder, 'audit-state.json');
+  /** The first leaf of the tenancy's log that this audit reads, by its own entry. */
+  async function runs(): Promise<number> {
+    const logger = pino({ level: 'silent' });
+    await scheduledAudit(
+      {
+        ...{ ...running.service.parts, logger, objectStore: fileObjectStore(join(folder, 'objects')) },
+        settings: { dataDir: folder, keysDir: join(folder, 'no-keys'), witnessing: { witnesses: [], quorum: 0 } },
+        metrics: { audited: () => undefined },
+        nudge: () => undefined,
+      },
+      () => false,
+    );
+    await expect(readFile(kept)).rejects.toThrow('ENOENT');
+    const { json } = await running.owner.get('/archivist/v1/security_events?action=log.audit');
+    const [last] = json['security_events'] as { attributes: { details: { first_leaf_read: string } } }[];
+    return Number(last!.attributes.details.first_leaf_read);
+  }
+  /** What an audit left at that time that was stopped after so many leaves of the tenancy's log, the longest one. */
+  async function left(at: number, leaves: number): Promise<void> {
+    await record();
+    expect(await audit(leaves).catch((error: unknown) => error)).toBeInstanceOf(AuditStopped);
+    const named = running.service.parts.deployment.deploymentTenancy;
+    const { sha256: _, ...body } = {
+      ...JSON.parse(await readFile(file, 'utf8')),
+      audit: named,
+      startedAt: new Date(at),
+    };
+    const sha = toHex(sha256(Buffer.from(JSON.stringify(body))));
+    await writeFile(kept, JSON.stringify({ ...body, sha256: sha }));
+  }
+
+  it('continues a stopped one for a day, and begins anew after it and at a file that is damaged', async () => {
+    await left(Date.now() - 23 * HOUR_MS, WAVES + 2);
+    expect(await runs()).toBeGreaterThan(0);
+    await left(Date.now() - 25 * HOUR_MS, WAVES + 3);
+    expect(await runs()).toBe(0);
+    await record();
+    await writeFile(kept, '{');
+    expect(await runs()).toBe(0);
   });
 });
