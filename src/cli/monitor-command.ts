@@ -6,6 +6,7 @@ import { VerificationError } from '../core/errors.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import type { TrustedKeyManifest } from '../core/keys/verify-key-manifests.js';
 import { decodeVkey } from '../core/tlog/signed-note.js';
+import { failureReason } from '../platform/explain-failure.js';
 import { lockFolder } from '../platform/postgres/folder-lock.js';
 import { collect } from './collect.js';
 import { counted } from './counted.js';
@@ -48,7 +49,12 @@ async function verifierKey(given: string) {
     const text = await readFile(given, 'utf8').catch(() => {
       throw new UsageError(`--vkey: ${given} is neither a verifier key nor a file`);
     });
-    return decodeVkey(text.trim());
+    try {
+      return decodeVkey(text.trim());
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      throw new UsageError(`--vkey: no verifier key in ${given}: ${error.message}`);
+    }
   }
 }
 
@@ -153,7 +159,7 @@ async function monitor(given: string, options: MonitorOptions, terminal: Termina
   if ((await fetchFile(`${url}/verifiabledata/tlog`)) === undefined)
     throw new UsageError(`${url} publishes no logs: give the base URL of the service`);
   const lock = await lockFolder(options.state).catch((error: unknown) => {
-    throw new UsageError(`--state: ${(error as Error).message}`);
+    throw new UsageError(`--state: ${failureReason(error)}`);
   });
   try {
     await follow(url, options, terminal);

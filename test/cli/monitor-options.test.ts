@@ -26,6 +26,16 @@ const monitor = (url: string, ...args: string[]) =>
 it.each([
   ['nothing to trust', [], 'give --root to follow all logs'],
   ['a malformed verifier key', ['--vkey', 'log/1+00000000+AAAA'], 'is neither a verifier key nor a file'],
+  [
+    'a file of --vkey without a key',
+    ['--vkey', import.meta.filename],
+    `--vkey: no verifier key in ${import.meta.filename}`,
+  ],
+  [
+    'a --state that is a file',
+    ['--state', import.meta.filename, '--vkey', vkey],
+    '--state: a file of that name exists',
+  ],
   ['seconds that are none', ['--seconds', '0', '--vkey', vkey], '--seconds must be a number of seconds'],
   ['hours of silence that are none', ['--silence', '1.5', '--vkey', vkey], '--silence must be a number of hours'],
   ['a file of --log-keys without keys', ['--log-keys', import.meta.filename], `no keys in ${import.meta.filename}`],
