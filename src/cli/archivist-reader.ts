@@ -55,7 +55,7 @@ function secondsToWait({ headers }: Response): number | undefined {
   return seconds > 0 && seconds <= LONGEST_WAIT_SECONDS ? seconds : undefined;
 }
 
-/** @throws {UsageError} if the connection ends within the answer, or the answer is none of the service */
+/** @throws {UsageError} if the connection ends within the answer, or the answer is not JSON where it must be */
 function read<Body>({ status }: Response, path: string, body: Promise<Body>): Promise<Body> {
   return body.catch((error: unknown) => {
     const what = `the answer ${status} of the service at ${path.replace(/\?.*/, '')} cannot be read`;
