@@ -252,6 +252,8 @@ describe('a copy in which the audit finds a fault', () => {
 });
 
 describe('backup', () => {
+  const EARLIER = '2026-01-01T00-00-00Z';
+
   it.each([
     ['neither a recipient nor --without-keys', []],
     ['a recipient and --without-keys', ['--recipient', 'age1', '--without-keys']],
@@ -264,17 +266,32 @@ describe('backup', () => {
     await expect(access(join(folder, 'none'))).rejects.toThrow('ENOENT');
   });
 
-  it('is made beside an earlier one whose list of objects is damaged, copies every object again, and names it', async () => {
-    const into = join(folder, 'damaged-list');
+  /** A backup folder with one copy, of an earlier time: two copies of one second would have one name. */
+  async function withEarlierCopy(name: string): Promise<[into: string, list: string]> {
+    const into = join(folder, name);
     await cp(backup, into, { recursive: true });
-    const list = join(into, 'copies', basename(copy), 'objects.jsonl.gz');
+    await rename(join(into, 'copies', basename(copy)), join(into, 'copies', EARLIER));
+    return [into, join(into, 'copies', EARLIER, 'objects.jsonl.gz')];
+  }
+
+  it('is made beside an earlier one whose list of objects is damaged, copies every object again, and names it', async () => {
+    const [into, list] = await withEarlierCopy('damaged-list');
     await writeFile(list, (await readFile(list)).subarray(0, -9));
     const { out, err, exitCode } = await commandLine(['backup', into, '--without-keys'], running.environment);
     expect([err, exitCode]).toEqual(['', 0]);
     expect(out).toMatch(/^Objects: (\d+), of which \1 are new in this folder\.$/m);
     expect(out).toMatch(
-      new RegExp(`^DAMAGED: the earlier copy ${basename(copy)} cannot be restored, .* Delete its folder`, 'm'),
+      new RegExp(`^DAMAGED: the earlier copy ${EARLIER} cannot be restored, .* Delete its folder`, 'm'),
     );
+  });
+
+  it('fails, and calls no earlier copy damaged, if the system refuses its list of objects', async () => {
+    const [into, list] = await withEarlierCopy('refused-list');
+    await rm(list);
+    await mkdir(list);
+    const { out, err, exitCode } = await commandLine(['backup', into, '--without-keys'], running.environment);
+    expect([out, exitCode]).toEqual(['', 1]);
+    expect(err).toContain('EISDIR');
   });
 
   it('leaves no copy if the secrets changed while it read the database', async () => {

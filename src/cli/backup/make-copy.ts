@@ -105,7 +105,10 @@ async function knownObjects(
   try {
     for await (const object of objectsOf(join(folder, COPIES, newest))) known.set(object.key, object);
     return { known, damaged: undefined };
-  } catch {
+  } catch (error) {
+    // A file that the system refuses just now, for example for want of rights, may be sound.
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall !== undefined && code !== 'ENOENT') throw error;
     return { known: new Map(), damaged: newest };
   }
 }
