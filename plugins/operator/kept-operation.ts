@@ -3,6 +3,7 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { EventAttributes } from '../operation/operation-event.js';
 import { OPERATION_QUEUE, type OperationJob } from '../operation/operation-job.js';
 import { OperatorError } from './operator-error.js';
+import { isSetAsideId } from './set-aside.js';
 
 /** An operation in the queue, as an operator sees it. */
 export interface KeptOperation {
@@ -29,6 +30,10 @@ export interface KeptOperationDetails extends KeptOperation {
 
 /** Returns the job with this id. @throws {OperatorError} when it is not in the queue */
 export async function findJob(backend: QueueBackend, id: string): Promise<Job> {
+  if (isSetAsideId(id))
+    throw new OperatorError(
+      `${id.slice(0, 200)} is not a job, but a set-aside item: vcon-archivist queue shows why, and queue replay retries it`,
+    );
   const job = (await backend.queue(OPERATION_QUEUE).getJob(id)) as Job | undefined;
   if (!job)
     throw new OperatorError(`the queue has no job ${id.slice(0, 64)}: it was delivered long ago, or never stored`);

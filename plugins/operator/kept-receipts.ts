@@ -1,3 +1,4 @@
+import { failureReason } from '../../src/platform/explain-failure.js';
 import type { Logger } from '../../src/platform/logger.js';
 import { type MemoryPlace, openMemory } from '../memory/open-memory.js';
 import { type KeptReceipt, receiptName } from '../receipts/receipt-job.js';
@@ -8,7 +9,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
 
 /**
  * The stored receipts of one state of a vCon, by the id of the operation's job.
- * @throws {OperatorError} when there are none, or uuid or hash are invalid
+ * @throws {OperatorError} when there are none, when they cannot be read, or when uuid or hash are invalid
  */
 export async function keptReceipts(
   place: MemoryPlace,
@@ -21,7 +22,11 @@ export async function keptReceipts(
     throw new OperatorError('<hash> must be the SHA-256 of the vCon’s bytes: 64 hex digits');
   const name = receiptName({ subject: `vcon://${uuid.toLowerCase()}`, payload: hash.toLowerCase() });
   const memory = openMemory(place, logger);
-  const fields = Object.entries(await memory.read('receipts', name).finally(() => memory.close()));
+  const read = memory.read('receipts', name).catch((error: Error) => {
+    const why = error.name === 'MaxRetriesPerRequestError' ? 'Redis does not answer' : failureReason(error);
+    throw new OperatorError(`the receipts cannot be read: ${why}; check REDIS_URL or DATA_DIR`, { cause: error });
+  });
+  const fields = Object.entries(await read.finally(() => memory.close()));
   if (fields.length === 0)
     throw new OperatorError(
       'no receipt of this state of the vCon is stored: it is not delivered yet, or was more than 90 days ago',

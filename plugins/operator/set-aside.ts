@@ -32,18 +32,33 @@ export interface SetAsidePlaces {
 /** The items that are set aside, and the places that could not be read. */
 export interface SetAsideList {
   readonly setAside: readonly SetAside[];
+  /** How many there are, also where fewer are listed. */
+  readonly setAsideCount: number;
   readonly notLookedAt: readonly string[];
 }
 
 const TIMEOUT_MS = 5_000;
+const PAGE = 500;
+/** More than a conserver's Redis has memory for. */
+const EVERY_ONE = 10_000_000;
+/** Begins the id of an entry of the stream. */
+const ENTRY = 'stream:';
 
+/** @throws {OperatorError} when that Redis does not answer, or refuses a command */
 async function onRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
   const once = { maxRetriesPerRequest: 0, retryStrategy: () => null };
   const redis = new Redis(url, { lazyConnect: true, connectTimeout: TIMEOUT_MS, commandTimeout: TIMEOUT_MS, ...once });
-  redis.on('error', () => undefined);
+  let reason: unknown;
+  redis.on('error', (error) => {
+    reason = error;
+  });
   try {
     await redis.connect();
     return await work(redis);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const failed = `the stream of CONSERVER_REDIS_URL: ${failureReason(reason ?? error)}`;
+    throw new OperatorError(failed, { cause: error });
   } finally {
     redis.disconnect();
   }
@@ -53,36 +68,54 @@ function fieldsOf(pairs: readonly string[]): Map<string, string> {
   return new Map(Array.from({ length: pairs.length >> 1 }, (_, place) => [pairs[2 * place]!, pairs[2 * place + 1]!]));
 }
 
-function refusedEntries({ url, stream }: { url: string; stream: string }, most: number): Promise<SetAside[]> {
+/** Items of one place, newest first, and how many there are. */
+interface Listed {
+  readonly items: readonly SetAside[];
+  readonly count: number;
+}
+
+async function refusedEntries({ url, stream }: { url: string; stream: string }, most: number): Promise<Listed> {
   return onRedis(url, async (redis) => {
-    const entries = await redis.xrevrange(refusedStream(stream), '+', '-', 'COUNT', Math.max(1, most));
-    return entries.map(([id, pairs]) => ({ id: `stream:${id}`, reason: fieldsOf(pairs).get('reason') ?? 'unknown' }));
+    const items: SetAside[] = [];
+    for (let to = '+', isLast = false; items.length < most && !isLast; ) {
+      const size = Math.min(PAGE, most - items.length);
+      const entries = await redis.xrevrange(refusedStream(stream), to, '-', 'COUNT', size);
+      for (const [id, pairs] of entries)
+        items.push({ id: ENTRY + id, reason: fieldsOf(pairs).get('reason') ?? 'unknown' });
+      isLast = entries.length < size;
+      to = `(${entries.at(-1)?.[0]}`;
+    }
+    return { items, count: await redis.xlen(refusedStream(stream)) };
   });
 }
 
-async function failedReceipts(backend: QueueBackend, most: number): Promise<SetAside[]> {
-  const jobs = await backend.queue(RECEIPT_QUEUE).getJobs(['failed'], 0, Math.max(0, most - 1), false);
-  return jobs.filter(Boolean).map((job) => ({ id: `receipt:${job.id}`, reason: job.failedReason }));
+async function failedReceipts(backend: QueueBackend, most: number): Promise<Listed> {
+  const queue = backend.queue(RECEIPT_QUEUE);
+  const jobs = most === 0 ? [] : await queue.getJobs(['failed'], 0, most - 1, false);
+  const items = jobs.filter(Boolean).map((job) => ({ id: `receipt:${job.id}`, reason: job.failedReason }));
+  return { items, count: await queue.getJobCountByTypes('failed') };
+}
+
+async function unreadFiles(folder: string, nowMs: number, most: number): Promise<Listed> {
+  const files = (await spoolState(folder, nowMs)).setAside.toReversed();
+  const reason = 'the file cannot be read as an operation';
+  return { items: files.slice(0, most).map((file) => ({ id: `spool:${file}`, reason })), count: files.length };
 }
 
 /** Lists set-aside items, newest first, with a limit for each kind. @throws when the queue does not answer */
 export async function listSetAside(places: SetAsidePlaces, nowMs: number, most: number): Promise<SetAsideList> {
-  if (most === 0) return { setAside: [], notLookedAt: [] };
   const notLookedAt: string[] = [];
+  const nothing: Listed = { items: [], count: 0 };
   const entries = places.conserver
     ? await refusedEntries(places.conserver, most).catch((error: unknown) => {
-        notLookedAt.push(`the stream of CONSERVER_REDIS_URL: ${failureReason(error)}`);
-        return [];
+        notLookedAt.push(failureReason(error));
+        return nothing;
       })
-    : [];
-  const files = (await spoolState(places.spool, nowMs)).setAside.toReversed().slice(0, most);
-  const reason = 'the file cannot be read as an operation';
+    : nothing;
+  const kinds = [entries, await unreadFiles(places.spool, nowMs, most), await failedReceipts(places.backend, most)];
   return {
-    setAside: [
-      ...entries,
-      ...files.map((file) => ({ id: `spool:${file}`, reason })),
-      ...(await failedReceipts(places.backend, most)),
-    ],
+    setAside: kinds.flatMap(({ items }) => items),
+    setAsideCount: kinds.reduce((sum, { count }) => sum + count, 0),
     notLookedAt,
   };
 }
@@ -103,20 +136,14 @@ function correctedEntry(pairs: readonly string[], { operation, tenancy }: Correc
 }
 
 /** Appends a refused entry to its stream again, with the time at which it was first appended. */
-async function replayEntry(
-  { url, stream }: { url: string; stream: string },
-  id: string,
-  correction: Correction,
-): Promise<boolean> {
-  return onRedis(url, async (redis) => {
-    const [entry] = await redis.xrange(refusedStream(stream), id, id);
-    if (!entry) return false;
-    const fields = correctedEntry(entry[1], correction);
-    // One after the other: a Redis that is full refuses the first, and must then keep the only copy.
-    await redis.xadd(stream, '*', ...fields);
-    await redis.xdel(refusedStream(stream), id);
-    return true;
-  });
+async function replayEntry(redis: Redis, stream: string, id: string, correction: Correction): Promise<boolean> {
+  const [entry] = await redis.xrange(refusedStream(stream), id, id);
+  if (!entry) return false;
+  const fields = correctedEntry(entry[1], correction);
+  // One after the other: a Redis that is full refuses the first, and must then keep the only copy.
+  await redis.xadd(stream, '*', ...fields);
+  await redis.xdel(refusedStream(stream), id);
+  return true;
 }
 
 async function replayReceipt(backend: QueueBackend, id: string): Promise<boolean> {
@@ -134,7 +161,8 @@ export function isSetAsideId(id: string): boolean {
 /**
  * Retries a set-aside item.
  * @param correction only for an entry of the stream
- * @throws {OperatorError} when it does not exist, or would be refused again for its operation or tenancy
+ * @throws {OperatorError} when it does not exist, would be refused again for its operation or tenancy, or its place does not
+ * answer
  */
 export async function replaySetAside(places: SetAsidePlaces, id: string, correction: Correction = {}): Promise<void> {
   const [kind, name] = [id.slice(0, id.indexOf(':')), id.slice(id.indexOf(':') + 1)];
@@ -142,23 +170,46 @@ export async function replaySetAside(places: SetAsidePlaces, id: string, correct
   let replayed: boolean;
   if (kind === 'spool') replayed = await replayFile(spool, name);
   else if (kind === 'receipt') replayed = await replayReceipt(backend, name);
-  else if (conserver && /^\d+-\d+$/.test(name)) replayed = await replayEntry(conserver, name, correction);
+  else if (conserver && /^\d+-\d+$/.test(name))
+    replayed = await onRedis(conserver.url, (redis) => replayEntry(redis, conserver.stream, name, correction));
   else throw new OperatorError('an entry of the stream is replayed with CONSERVER_REDIS_URL set, as stream:<ms>-<n>');
   if (!replayed) throw new OperatorError(`nothing is set aside as ${id.slice(0, 200)}`);
 }
 
-/** Retries every set-aside item that can be. Resolves with their number, and why each of the others stays. */
-export async function replayAllSetAside(
-  places: SetAsidePlaces,
-  nowMs: number,
-  most: number,
-): Promise<{ readonly replayed: number; readonly staying: readonly SetAside[] }> {
-  const { setAside } = await listSetAside(places, nowMs, most);
+/** What became of all set-aside items. */
+interface ReplayedSetAside {
+  readonly replayed: number;
+  /** Why each of the others stays. */
+  readonly staying: readonly SetAside[];
+  readonly notLookedAt: readonly string[];
+}
+
+/** Retries every set-aside item that can be. */
+export async function replayAllSetAside(places: SetAsidePlaces, nowMs: number): Promise<ReplayedSetAside> {
+  const { setAside, notLookedAt } = await listSetAside(places, nowMs, EVERY_ONE);
   const staying: SetAside[] = [];
-  for (const { id } of setAside)
-    await replaySetAside(places, id).catch((error: unknown) => {
-      if (!(error instanceof OperatorError)) throw error;
-      staying.push({ id, reason: error.message });
-    });
-  return { replayed: setAside.length - staying.length, staying };
+  const unreached: string[] = [];
+  let replayed = 0;
+  const each = async (ids: readonly string[], replay: (id: string) => Promise<unknown>): Promise<void> => {
+    for (const id of ids)
+      try {
+        await replay(id);
+        replayed += 1;
+      } catch (error) {
+        if (!(error instanceof OperatorError)) throw error;
+        staying.push({ id, reason: error.message });
+      }
+  };
+  const ids = setAside.map(({ id }) => id);
+  const entries = ids.filter((id) => id.startsWith(ENTRY));
+  const { conserver } = places;
+  if (conserver && entries.length > 0)
+    await onRedis(conserver.url, (redis) =>
+      each(entries, (id) => replayEntry(redis, conserver.stream, id.slice(ENTRY.length), {})),
+    ).catch((error: Error) => unreached.push(error.message));
+  await each(
+    ids.filter((id) => !id.startsWith(ENTRY)),
+    (id) => replaySetAside(places, id),
+  );
+  return { replayed, staying, notLookedAt: [...notLookedAt, ...unreached] };
 }

@@ -18,6 +18,7 @@ it.each([
     operations: {},
     spool: { folder: '', depth: 0, oldestSeconds: 0 },
     setAside: [],
+    setAsideCount: 0,
     notLookedAt: [],
     fullDisks: [],
   });

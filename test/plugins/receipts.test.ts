@@ -18,6 +18,8 @@ import { redisUrl } from '../support/prerequisites.js';
 import { unwatchedDisk } from '../support/unwatched-disk.js';
 import { eventually, freshVcon, type OpenBackend, openBackend, report, silent } from './plugin-rig.js';
 
+const UUID = '3f1c7a52-0d1e-4f0a-9a52-6d1e2f3a4b5c';
+
 interface Posted {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -163,3 +165,17 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
     }, 180_000);
   },
 );
+
+it.each([
+  ['a UUID that is none', 'not-a-uuid', 'ab'.repeat(32), '<uuid> must be the UUID of the vCon'],
+  ['a hash that is none', UUID, 'ab', '<hash> must be the SHA-256 of the vCon’s bytes: 64 hex digits'],
+  [
+    'a Redis that is away',
+    UUID,
+    'ab'.repeat(32),
+    'the receipts cannot be read: Redis does not answer; check REDIS_URL',
+  ],
+])('plugin receipt says in one line that it was given %s', async (_what, uuid, hash, says) => {
+  const { err, exitCode } = await commandLine(['plugin', 'receipt', uuid, hash], { REDIS_URL: 'redis://127.0.0.1:1' });
+  expect([exitCode, err]).toEqual([1, expect.stringMatching(new RegExp(`^error: ${says}.*$`))]);
+});

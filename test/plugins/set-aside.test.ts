@@ -124,6 +124,44 @@ describe.skipIf(!redisUrl)('what is set aside', () => {
     expect((await inventory()).setAside).toEqual([]);
   });
 
+  it('is counted in full and replayed in full, however many of it are listed', async () => {
+    const adding = redis.pipeline();
+    const record = ['version', '1', 'method', 'link', 'hash', 'ab'.repeat(32), 'operation', 'vcon_sent'];
+    for (let entry = 1; entry <= 502; entry += 1)
+      adding.xadd(refusedStream(stream), `${entry}-0`, 'entry', `${entry}-0`, 'reason', 'was unknown', ...record);
+    await adding.exec();
+    const { out } = await run('queue', '--limit', '2');
+    expect(out).toMatch(
+      /set aside {13}502\n {2}stream:502-0\n {4}was unknown\n {2}stream:501-0\n.*\n\n {2}and 500 more: --limit$/,
+    );
+    expect((await run('queue', '--limit', '0')).out).toMatch(/set aside {13}502$/);
+    expect((await run('queue', 'replay', '--all')).out).toMatch(/^502 /);
+    expect(await redis.xlen(stream)).toBe(502);
+    expect(await inventory()).toMatchObject({ setAside: [], setAsideCount: 0 });
+  });
+
+  it('in a stream that cannot be read is named as not looked at, and a replay of it fails in one line', async () => {
+    vi.stubEnv('CONSERVER_REDIS_URL', 'redis://:hush-hush@127.0.0.1:1');
+    const unread = 'the stream of CONSERVER_REDIS_URL: nothing listens there (ECONNREFUSED, 127.0.0.1:1)';
+    const shown = await run('queue');
+    expect([shown.exitCode, shown.out]).toEqual([0, expect.stringContaining(`\nnot looked at: ${unread}`)]);
+    expect(await run('queue', 'replay', 'stream:1-1')).toEqual({ out: `error: ${unread}`, exitCode: 1 });
+    const all = await run('queue', 'replay', '--all');
+    expect([all.exitCode, all.out]).toEqual([
+      1,
+      expect.stringMatching(/^0 .*\nnot looked at: the stream of CONSERVER/),
+    ]);
+    const document = JSON.parse((await run('queue', '--json', 'replay', '--all')).out);
+    expect(document).toEqual({ replayed: 0, notLookedAt: [unread] });
+  });
+
+  it('is not said to be delivered by the commands that take jobs', async () => {
+    for (const command of [['show'], ['drop', '--reason', 'test call']]) {
+      const { out, exitCode } = await run('queue', ...command, 'stream:1-1');
+      expect([exitCode, out]).toEqual([1, expect.stringMatching(/stream:1-1 is not a job.*queue replay/)]);
+    }
+  });
+
   it('on this disk is shown, with what waits there and for how long, by queue and doctor', async () => {
     const oldest = String(Date.now() - 2 * HOUR_MS).padStart(14, '0');
     await writeFile(join(spool, `${oldest}-00000000-job.operation`), '{}');

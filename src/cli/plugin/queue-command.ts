@@ -21,7 +21,7 @@ import { examples } from '../help-examples.js';
 import { serviceUrl } from '../service-url.js';
 import { EXIT_USAGE, jsonLines, type Terminal } from '../terminal.js';
 import { openOperatorQueue } from './open-operator-queue.js';
-import { type FullDisk, inventoryLines, operationLines } from './queue-text.js';
+import { type FullDisk, inventoryLines, notLookedAtText, operationLines } from './queue-text.js';
 
 /** Exit code for a valid command that could not be carried out. */
 const EXIT_NOT_DONE = 1;
@@ -34,6 +34,8 @@ class UsageError extends Error {}
 interface Answer {
   readonly document: object;
   readonly lines: readonly string[];
+  /** Something of it could not be done. */
+  readonly incomplete?: boolean;
 }
 
 /** Finds the disks that are full now. */
@@ -62,8 +64,9 @@ async function onQueue(work: Work): Promise<Answer> {
 
 async function answer(terminal: Terminal, json: boolean, find: () => Promise<Answer>): Promise<void> {
   try {
-    const { document, lines } = await find();
+    const { document, lines, incomplete = false } = await find();
     terminal.print(json ? jsonLines(document) : lines);
+    if (incomplete) terminal.exitCode = EXIT_NOT_DONE;
   } catch (error) {
     const usage = error instanceof UsageError || error instanceof ConfigError;
     if (!usage && !(error instanceof OperatorError)) throw error;
@@ -100,12 +103,17 @@ interface ReplayOptions {
 
 async function replayAll(places: SetAsidePlaces): Promise<Answer> {
   const letters = await replayDeadLetters(places.backend);
-  const { replayed: items, staying } = await replayAllSetAside(places, systemClock.now(), MAX_LISTED);
+  const { replayed: items, staying, notLookedAt } = await replayAllSetAside(places, systemClock.now());
   const replayed = letters + items;
-  const stays = staying.map(({ id, reason }) => `${id} stays: ${reason}`);
+  const incomplete = notLookedAt.length > 0;
   return {
-    document: { replayed, ...(staying.length > 0 && { staying }) },
-    lines: [`${replayed} dead letters and set-aside items will be tried again.`, ...stays],
+    document: { replayed, ...(staying.length > 0 && { staying }), ...(incomplete && { notLookedAt }) },
+    lines: [
+      `${replayed} dead letters and set-aside items will be tried again.`,
+      ...staying.map(({ id, reason }) => `${id} stays: ${reason}`),
+      ...notLookedAt.map(notLookedAtText),
+    ],
+    incomplete,
   };
 }
 
@@ -142,7 +150,7 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
   const run = (work: Work) => answer(terminal, json(), () => onQueue(work));
   queue
     .option('--json', 'print one JSON document; also for the subcommands')
-    .option('--limit <n>', 'how many dead letters to list', String(LISTED))
+    .option('--limit <n>', 'how many dead letters, and set-aside items of each kind, to list', String(LISTED))
     .addHelpText('after', examples('vcon-archivist queue', 'vcon-archivist queue --json --limit 100'))
     .action((options: { limit: string }) => run((places, fullDisks) => inventory(places, fullDisks, options.limit)));
   queue

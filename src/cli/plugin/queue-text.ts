@@ -41,9 +41,17 @@ function fullDiskText({ disk, freeBytes }: FullDisk): string {
   return `DISK FULL             ${disk}${free}: nothing more is stored on it until there is room`;
 }
 
+export function notLookedAtText(place: string): string {
+  return `not looked at: ${printable(place)}`;
+}
+
+/** Says how many are not listed, unless none was to be listed. */
+function moreLines(listed: number, count: number): string[] {
+  return count > listed && listed > 0 ? ['', `  and ${count - listed} more: --limit`] : [];
+}
+
 export function inventoryLines(inventory: QueueInventory & { readonly fullDisks: readonly FullDisk[] }): string[] {
-  const { depth, oldestSeconds, deadLetters, letters, engine, operations, spool, setAside, notLookedAt } = inventory;
-  const more = deadLetters - letters.length;
+  const { depth, oldestSeconds, deadLetters, letters, engine, operations, spool, setAside, setAsideCount } = inventory;
   return [
     `Queue on ${engine}`,
     ...inventory.fullDisks.map(fullDiskText),
@@ -57,10 +65,11 @@ export function inventoryLines(inventory: QueueInventory & { readonly fullDisks:
       : [`waiting on this disk  ${spool.depth}, the oldest for ${age(spool.oldestSeconds)}, in ${spool.folder}`]),
     `dead letters          ${deadLetters}`,
     ...letters.flatMap(letterLines),
-    ...(more > 0 && letters.length > 0 ? ['', `  and ${more} more: --limit`] : []),
-    ...(setAside.length === 0 ? [] : ['', `set aside             ${setAside.length}`]),
+    ...moreLines(letters.length, deadLetters),
+    ...(setAsideCount === 0 ? [] : ['', `set aside             ${setAsideCount}`]),
     ...setAside.flatMap(({ id, reason }) => [`  ${printable(id)}`, `    ${printable(reason)}`]),
-    ...notLookedAt.map((place) => `not looked at: ${printable(place)}`),
+    ...moreLines(setAside.length, setAsideCount),
+    ...inventory.notLookedAt.map(notLookedAtText),
   ];
 }
 
