@@ -95,7 +95,8 @@ export async function examineConserverRedis(url: string, queueUrl: string | unde
         : `does not support ${missing.join(', ')}: a conserver from before September 2026 cannot store vCons there`;
     const commands = ok('conserver redis', `${redis.version}, ${json}`);
     const queue = queueUrl ? await inspectRedis(queueUrl, [WAITAOF]).catch(() => undefined) : undefined;
-    if (queue?.runId !== redis.runId) return [commands];
+    // Some hosted servers do not reveal their ids.
+    if (redis.runId === '' || queue?.runId !== redis.runId) return [commands];
     const shared = shouldChange(
       'conserver redis',
       'is the queue’s too: vCons and evidence compete for one memory',

@@ -75,6 +75,13 @@ function eventFinding(status: number): Finding {
   return broken(check, what, 'check ARCHIVIST_URL, and that the service is of a version that goes with this plugin');
 }
 
+/** @param status of the answer to the request for a token */
+function tokenChange(status: number): string {
+  if ([400, 401, 403].includes(status))
+    return 'check ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET: expired, revoked, or of another service';
+  return 'check ARCHIVIST_URL, and the service’s log';
+}
+
 /** Errors that are not our own may quote the service's answer, and with it a token: they are not repeated. */
 function tokenFailure(error: unknown): string {
   return error instanceof DeliverLater ? error.message : 'the answer of the service has no token in it';
@@ -87,6 +94,7 @@ function tokenFailure(error: unknown): string {
 export async function examineService(access: ServiceAccess, clock: Clock): Promise<Finding[]> {
   const { url, clientId, clientSecret } = access;
   const findings: Finding[] = [];
+  let timedStatus = 0;
 
   const send = (path: string, init: RequestInit): Promise<Response> => fetchDirect(url + path, init, TIMEOUT_MS);
 
@@ -94,6 +102,7 @@ export async function examineService(access: ServiceAccess, clock: Clock): Promi
     const askedMs = clock.now();
     const response = await send(path, init);
     findings.push(clockFinding(response.headers.get('date'), askedMs, clock.now()));
+    timedStatus = response.status;
     return response;
   }
 
@@ -114,8 +123,7 @@ export async function examineService(access: ServiceAccess, clock: Clock): Promi
     const token = createAccessToken({ clientId, clientSecret, clock, send: post, secretExpires });
     const bearer = await token.get().catch((error: unknown) => {
       if (findings.length === 0) throw error;
-      const change = 'check ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET: expired, revoked, or of another service';
-      findings.unshift(broken('token', tokenFailure(error), change));
+      findings.unshift(broken('token', tokenFailure(error), tokenChange(timedStatus)));
       return undefined;
     });
     if (bearer === undefined) return findings;

@@ -4,7 +4,7 @@ import { failureReason } from '../../src/platform/explain-failure.js';
 /** What a Redis reveals about itself; undefined if it does not. */
 export interface InspectedRedis {
   readonly version: string;
-  /** Differs for each start of a server: equal ids mean the same server. */
+  /** Differs for each start of a server: equal ids mean the same server. Empty if it is not revealed. */
   readonly runId: string;
   readonly appendOnly: boolean;
   readonly appendFsync: string | undefined;

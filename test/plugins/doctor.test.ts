@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { examineConserverRedis } from '../../plugins/operator/examine-redis.js';
 import { examineService } from '../../plugins/operator/examine-service.js';
 import type { Finding } from '../../plugins/operator/finding.js';
 import { inspectRedis } from '../../plugins/operator/inspected-redis.js';
@@ -142,6 +143,22 @@ describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('does not take two servers for one because neither reveals its id', async () => {
+    await start('--appendonly', 'yes');
+    const proxy = createServer((client) => {
+      const redis = connect(Number(new URL(url).port), '127.0.0.1');
+      client.pipe(redis);
+      redis.on('data', (chunk) => client.write(chunk.toString('latin1').replace('run_id:', 'hidden:'), 'latin1'));
+      for (const end of [client, redis]) end.on('error', () => undefined);
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const hiding = new URL(url);
+    hiding.port = String((proxy.address() as AddressInfo).port);
+    const findings = await examineConserverRedis(hiding.href, hiding.href);
+    proxy.close();
+    expect(findings).toMatchObject([{ check: 'conserver redis', state: 'ok' }]);
+  });
+
   it('asks for one method for each operation until a day after two methods captured one, and shows when that was', async () => {
     await start('--appendonly', 'yes', '--appendfsync', 'always');
     const doubles = async (hoursAgo: number) => {
@@ -197,6 +214,16 @@ describe('what is found of the service', () => {
   ])('%s', async (_title, fault) => {
     archivist.script('token', fault);
     expect(await found()).toEqual({ token: 'broken', clock: 'ok' });
+  });
+
+  it.each([
+    [401, 'ARCHIVIST_CLIENT_SECRET'],
+    [404, 'ARCHIVIST_URL'],
+    [503, 'the service’s log'],
+  ])('credentials that it answers with %d lead the operator to %s', async (status, place) => {
+    archivist.script('token', { status });
+    const [token] = await examineService({ url: archivist.url, clientId: 'client', clientSecret: 'x' }, clock);
+    expect(token).toMatchObject({ check: 'token', state: 'broken', change: expect.stringContaining(place) });
   });
 
   it.each([401, 403, 404, 500])('a read that it answers with %d', async (status) => {
