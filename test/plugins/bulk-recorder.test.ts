@@ -58,6 +58,11 @@ describe('events delivered in bulk', () => {
     await Promise.all(keys(2).map((key) => refused.record(key)));
     await refused.record('later');
     expect(refused.sent).toEqual({ batches: [2, 1], single: ['0', '1', 'later'] });
+    // A proxy says so too: then the endpoint is tried again with the next batch.
+    const proxy = recorder(() => Promise.reject(new DeliverLater('no such page', undefined, 404)));
+    await Promise.all(keys(2).map((key) => proxy.record(key)));
+    await proxy.record('later');
+    expect(proxy.sent).toEqual({ batches: [2, 1], single: ['0', '1', 'later'] });
   });
 
   it('all wait when the service is away', async () => {

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ArchivistClient } from '../../plugins/archivist-client/archivist-client.js';
 import type { CaptureReport } from '../../plugins/archivist-client/capture-report.js';
+import { EventRefused } from '../../plugins/archivist-client/delivery-failure.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import { readOperation } from '../../plugins/operation/operation.js';
 import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
@@ -91,6 +93,34 @@ describe('what the plugin reports of capture', () => {
     expect(messageData('event.confirmed', placed as PlacedEvent)).toMatchObject({ vcon_operation: name });
   });
 
+  it('is accepted with a dead letter of a document without a UUID, and not warned of where no service takes reports', async () => {
+    const rig = await startRig(open.backend, { settings: { bulk: false, receipts: false, reports: false } });
+    rig.archivist.always('event', { status: 400, body: { error: 'bad_request' } });
+    const { job } = await report(`${rig.url}/operations/vcon_created`, 'not a vCon');
+    await eventually(async () => (await open.backend.queue(OPERATION_QUEUE).getJobState(job)) === 'failed');
+    await rig.close();
+    const memory = openMemory({ dataDir: await mkdtemp(join(folder, 'letter-')), redisUrl: undefined }, silent);
+    const told: CaptureReport[] = [];
+    const warnings: string[] = [];
+    const client = {
+      async reportCapture(each: CaptureReport): Promise<void> {
+        told.push(each);
+        throw new EventRefused(told.length === 1 ? 404 : 400, 'capture report: refused');
+      },
+    } as unknown as ArchivistClient;
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
+    const clock = { now: () => sources.nowMs };
+    const parts = { backend: open.backend, memory, passages: memory, clients: () => client, tenancies: [], clock };
+    await reportCapture({ ...parts, clockIsWrong: () => false, logger });
+    expect(warnings).toEqual([]);
+    await reportCapture({ ...parts, clockIsWrong: () => false, logger });
+    expect(warnings).toHaveLength(1);
+    const { letters } = captureReportBodySchema.parse(told[0]);
+    expect(letters.find((letter) => letter.job === job)).toMatchObject({ payload: expect.any(String) });
+    expect(letters.find((letter) => letter.job === job)).not.toHaveProperty('subject');
+    await memory.close();
+  });
+
   it('goes by one name that is remembered; a name that was read wrong is chosen anew, once', async () => {
     const memory = openMemory({ dataDir: await mkdtemp(join(folder, 'name-')), redisUrl: undefined }, silent);
     const seen: string[] = [];
@@ -135,6 +165,10 @@ describe('what the plugin reports of capture', () => {
       undefined,
     )!;
     expect(gaps).toEqual([{ day: '2026-11-20', vcons: 2, payloads: [gapPayload(document)] }]);
+    const days = Array.from({ length: 31 }, (_, day) => `2026-10-${String(day + 1).padStart(2, '0')}`);
+    for (const day of days.toReversed()) await memory.write('gaps', day, { documents, recorded: `${day}T01:30:00Z` });
+    const newest = (await captureReports({ ...sources, backend: open.backend, memory, tenancies: [] })).get(undefined)!;
+    expect(newest.gaps.map(({ day }) => day)).toEqual(['2026-11-20', ...days.slice(1).toReversed()]);
     await memory.close();
   });
 });

@@ -3,16 +3,19 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Job, Queue } from 'bullmq';
+import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answerWithin } from '../../plugins/capture/answer-window.js';
+import { createOperationMetrics } from '../../plugins/capture/capture-metrics.js';
 import { type CaptureOperation, createCapture } from '../../plugins/capture/capture-operation.js';
 import { HELD_MS } from '../../plugins/capture/held-operation.js';
 import { openSpool } from '../../plugins/capture/spool.js';
 import { spoolState } from '../../plugins/capture/spool-folder.js';
+import { startDelivery } from '../../plugins/delivery/delivery-worker.js';
 import { recordEnding } from '../../plugins/endings/record-ending.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
-import { createCaptureSequence, streamSequence } from '../../plugins/operation/capture-sequence.js';
+import { createCaptureSequence, type Observation, streamSequence } from '../../plugins/operation/capture-sequence.js';
 import { consentChanges } from '../../plugins/operation/consent-changes.js';
 import type { Ending, StorageAnswer } from '../../plugins/operation/ending.js';
 import { namedOperation } from '../../plugins/operation/operation.js';
@@ -326,6 +329,20 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect(await state()).toEqual({ payload: linkedAgain.payload, revoked: 3 });
   });
 
+  it('takes what waited on this disk for the later state if a clock was wrong when it was captured', async () => {
+    const [uuid, atMs] = [randomUUID(), Date.now()];
+    const ended = async (n: number, observed: Observation) => ({
+      operation: namedOperation('vcon_enhanced'),
+      vcon: await vconFacts(Buffer.from(freshVcon({ uuid, n }))),
+      method: 'receiver' as const,
+      observed,
+    });
+    await capture(await ended(1, { atMs, sequence: streamSequence(atMs, 0) }));
+    // A plugin that starts with a wrong clock counts from nothing.
+    const later = await capture(await ended(2, { atMs: 1, sequence: streamSequence(0, 1), clockWrong: true }));
+    expect((await memory.read('vcons', uuid))['payload']).toBe(later.payload);
+  });
+
   it('compares captures of two plugins by the clock of the conserver’s Redis, whatever theirs show', async () => {
     const [uuid, atMs] = [randomUUID(), Date.now()];
     const asked = { isOpen: () => true, isRefused: () => false };
@@ -521,6 +538,23 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     served = [];
   });
 
+  it('records the end of a vCon in the log of the tenancy that it was captured for', async () => {
+    const [north, own] = [randomUUID(), randomUUID()];
+    for (const [uuid, tenancy] of [[north, 'north'] as const, [own, undefined] as const])
+      await capture({
+        operation: namedOperation('vcon_created', { tenancy }),
+        vcon: await vconFacts(Buffer.from(freshVcon({ uuid }))),
+        method: 'receiver',
+        observed: observe(),
+      });
+    for (const uuid of [north, own]) await end('vcon_deleted', uuid);
+    const ends = (await jobs()).filter(({ attributes }) => attributes['vcon_operation'] === 'vcon_deleted');
+    expect(ends.map(({ subject, tenancy }) => [subject, tenancy])).toEqual([
+      [`vcon://${north}`, 'north'],
+      [`vcon://${own}`, undefined],
+    ]);
+  });
+
   it('notices when a second method captures the same operation', async () => {
     // Another test file may have left some in the same Redis.
     await memory.forget('doubles', 'vcon_sent');
@@ -600,6 +634,20 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     });
     expect(await Promise.all(times)).toEqual([expect.any(String), undefined]);
     expect(await readdir(folder)).toEqual([]);
+    await rm(folder, { recursive: true });
+  });
+
+  it('leaves nothing on this disk of what it has refused meanwhile', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'spool-'));
+    const spool = openSpool(folder, () => Promise.reject(new Error('away')), unwatchedDisk(), silent);
+    const vcon = await vconFacts(Buffer.from(freshVcon()));
+    const ended = { operation: namedOperation('vcon_sent'), vcon, method: 'receiver' as const, observed: observe() };
+    const refused = { isOpen: () => false, isRefused: () => true };
+    await expect(spool.keep(ended, refused)).rejects.toThrow('this disk did not keep it in time');
+    expect([await readdir(folder), await spool.isWaiting()]).toEqual([[], false]);
+    await spool.keep(ended);
+    expect(await spool.isWaiting()).toBe(true);
+    await spool.close();
     await rm(folder, { recursive: true });
   });
 
@@ -703,6 +751,22 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     const failing = { confirmDurable: () => Promise.reject(new Error('no disk')) };
     await expect(receive(failing, vcon)).rejects.toThrow('no disk');
     expect(await operations()).toEqual(['vcon_created']);
+  });
+
+  it('delivers nothing that was refused and that the queue still has', async () => {
+    const { job } = await see(freshVcon());
+    const asked: (string | undefined)[] = [];
+    const clients = (tenancy: string | undefined): never => {
+      asked.push(tenancy);
+      throw new Error('no operation is delivered here');
+    };
+    const metrics = createOperationMetrics(new Registry());
+    const common = { backend: open.backend, clients, metrics, logger: silent, random: () => 0 };
+    const delivery = startDelivery({ ...common, clockIsWrong: () => false, withdrawn: new Set([job]) });
+    const state = () => open.backend.queue(OPERATION_QUEUE).getJobState(job);
+    await eventually(async () => !['waiting', 'active'].includes(await state()));
+    await delivery.close();
+    expect([await state(), asked]).toEqual(['failed', []]);
   });
 
   it('leaves an accepted operation in the queue whose retry waits as long as one that is held', async () => {

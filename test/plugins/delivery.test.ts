@@ -175,6 +175,18 @@ describe.each(ENGINES)('delivery, queue on %s', (engine) => {
     expect(rig.archivist.seenAt('asset')).toHaveLength(2);
   });
 
+  it('records on the asset that a restored service has in place of the one that is remembered', async () => {
+    const vcon = freshVcon();
+    await inState((await capture(vcon)).job, 'completed');
+    const other = { identity: 'assets/00000000-0000-4000-8000-00000000000f', tenant_identity: SCRIPTED_TENANCY };
+    rig.archivist.script('event', { status: 404 });
+    rig.archivist.script('asset look-up', { status: 200, body: { assets: [other] } });
+    const { job } = await report(`${rig.url}/operations/vcon_sent`, vcon);
+    await inState(job, 'completed');
+    expect(rig.archivist.seenAt('event').at(-1)!.path).toBe(`/archivist/v2/${other.identity}/events`);
+    expect(rig.archivist.seenAt('asset')).toHaveLength(1);
+  });
+
   it('takes an event that stands already for delivered, when its key is refused with another time', async () => {
     const identity = 'assets/00000000-0000-4000-8000-000000000001/events/00000000-0000-4000-8000-00000000000e';
     rig.archivist.script('event', { status: 422 });

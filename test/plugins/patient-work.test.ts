@@ -22,6 +22,25 @@ it('older work that fails after newer of its name has come is not done in its pl
   expect(done).toEqual(['newer']);
 });
 
+it('work that comes while older of its name is retried is not lost with it', async () => {
+  const work = createPatientWork('a test is not done', silent);
+  const done: string[] = [];
+  let attempts = 0;
+  let end: () => void = () => undefined;
+  await work.keepTrying('one', async () => {
+    attempts += 1;
+    if (attempts === 1) throw new Error('full');
+    await new Promise<void>((ended) => (end = ended));
+    done.push('older');
+  });
+  const closed = work.close();
+  await expect.poll(() => attempts).toBe(2);
+  await work.keepTrying('one', async () => void done.push('newer'));
+  end();
+  await closed;
+  expect([done, work.waiting()]).toEqual([['older'], 1]);
+});
+
 it('work under a name waits until an attempt under it has ended, however long that takes', async () => {
   const work = createPatientWork('a test is not done', silent);
   const done: string[] = [];
