@@ -16,6 +16,7 @@ import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
 import { type Chain, type ConserverDriver, conserverDriver, ownChain } from './conserver-driver.js';
 import { eventually, freshVcon, type OpenBackend, openBackend, type Rig, silent, startRig } from './plugin-rig.js';
 import { driveWheel, type Step, startWheel } from './python-wheel.js';
+import { SCRIPTED_TENANCY } from './scripted-archivist.js';
 
 const SECRET = 'a-secret-of-the-test';
 const HOUR_MS = 3_600_000;
@@ -182,6 +183,31 @@ describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
     expect(JSON.stringify(await captured())).not.toContain('0123"');
     const [[, fields]] = (await conserver.redis.xrange(`${names.stream}:refused`, '-', '+')) as [[string, string[]]];
     expect(fields).toContain('the tenancy is not in ARCHIVIST_TENANCIES');
+    await conserver.redis.del(`${names.stream}:refused`);
+  });
+
+  it('records the end of a vCon that it has forgotten with the hash that the service has, or sets it aside', async () => {
+    await start();
+    const end = async (uuid: string): Promise<void> => {
+      const entry = { version: '1', method: 'storages', operation: 'vcon_deleted', key: uuid, storages: '{}' };
+      await conserver.redis.xadd(names.stream, '*', ...Object.entries(entry).flat());
+      await eventually(async () => (await conserver.redis.xlen(names.stream)) === 0);
+    };
+    const [unseen, away, known] = [randomUUID(), randomUUID(), randomUUID()];
+    await end(unseen);
+    expect(await rig.registry.metrics()).toContain('conserver_link_unknown_endings_total 1');
+    rig.archivist.always('event look-up', { status: 503 });
+    await end(away);
+    const payload = 'ab'.repeat(32);
+    const event_attributes = { capture_method: 'link', capture_sequence: '9', payload };
+    const events = [{ tenant_identity: SCRIPTED_TENANCY, event_attributes }];
+    rig.archivist.always('event look-up', { status: 200, body: { events } });
+    await end(known);
+    expect((await captured()).map((job) => [job.subject, job.payload])).toEqual([[`vcon://${known}`, payload]]);
+    const about = rig.archivist.seenAt('event look-up').at(-1)!.path;
+    expect(new URLSearchParams(about.split('?')[1]).get('event_attributes.subject')).toBe(`vcon://${known}`);
+    const [[, fields]] = (await conserver.redis.xrange(`${names.stream}:refused`, '-', '+')) as [[string, string[]]];
+    expect(fields).toEqual(expect.arrayContaining([away, expect.stringMatching(/the service does not answer$/)]));
     await conserver.redis.del(`${names.stream}:refused`);
   });
 

@@ -141,6 +141,17 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
     expect(isLooking(await readLooker(redis, stream))).toBe(false);
   });
 
+  it('are counted as not looked at, and not kept, while 100,000 wait already', async () => {
+    const fill = "for n = 1, 100000 do redis.call('zadd', KEYS[1], 1e15, 'expired:' .. n) end";
+    await redis.eval(fill, 1, `${stream}:look`);
+    await redis.hset(`${stream}:looker`, 'beat', String(Date.now()));
+    await listen();
+    const uuid = randomUUID();
+    await redis.set(`vcon:${uuid}`, '{}', 'PX', 20);
+    await eventually(() => counted.length > 0);
+    expect([counted, await redis.zscore(`${stream}:look`, `expired:${uuid}`)]).toEqual([['unlooked'], null]);
+  });
+
   it('are examined by the doctor: who notifies, who looks, which storages are asked', async () => {
     const config = { stream, tapList: undefined, endings: true };
     const found = async () => {
@@ -156,6 +167,37 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
     expect(await found()).toEqual([notified, ['ok', asks]]);
     await redis.hset(`${stream}:looker`, { unanswered: '2' });
     expect((await found())[1]![0]).toBe('change');
+  });
+
+  it('are examined beside the stream and the tap, whose backlog and refused entries ask for a change', async () => {
+    const tapList = `tap-${randomUUID()}`;
+    const config = { stream, tapList, endings: false };
+    const found = async () => {
+      const findings = await examineCaptureRedis(ownRedisUrl('plugin'), config, { now: () => Date.now() });
+      return findings.filter(({ check }) => !check.startsWith('conserver')).map((each) => [each.state, each.found]);
+    };
+    try {
+      const refused = `${stream}:refused`;
+      const none = [
+        ['ok', `0 waiting in ${stream}`],
+        ['ok', 'none'],
+        ['ok', `0 waiting in ${tapList}`],
+      ];
+      expect(await found()).toEqual(none);
+      await redis.xadd(refused, '*', 'reason', 'unknown');
+      const fill =
+        "for n = 1, 1001 do redis.call('xadd', KEYS[1], '*', 'a', 'b') redis.call('rpush', KEYS[2], 'x') end";
+      await redis.eval(fill, 2, stream, tapList);
+      expect(await found()).toEqual([
+        ['change', `1001 waiting in ${stream}`],
+        ['change', `1 in ${refused}`],
+        ['change', `1001 waiting in ${tapList}`],
+      ]);
+      const behind = await examineCaptureRedis(ownRedisUrl('plugin'), config, { now: () => Date.now() + 60_000 });
+      expect(behind.find(({ check }) => check === 'conserver clock')?.found).toMatch(/ 60 s behind this machine’s$/);
+    } finally {
+      await redis.del(stream, `${stream}:refused`, tapList);
+    }
   });
 
   it('that got no final answer ask the operator for a change for a day, and are shown with the last time', async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UnrecoverableError } from 'bullmq';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { archivistClients } from '../../plugins/archivist-client/archivist-clients.js';
@@ -10,6 +11,8 @@ import { startDelivery } from '../../plugins/delivery/delivery-worker.js';
 import { operationEvent } from '../../plugins/operation/operation-event.js';
 import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
+import { dropOperation } from '../../plugins/operator/drop-operation.js';
+import { findJob } from '../../plugins/operator/kept-operation.js';
 import { openOperatorQueue } from '../../src/cli/plugin/open-operator-queue.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { commandLine } from '../support/command-line.js';
@@ -205,6 +208,26 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
     } finally {
       ahead.mockRestore();
     }
+  });
+
+  it('records the drop of a tenancy’s dead letter for that tenancy', async () => {
+    const tenancy = await onBackend(async (backend) => {
+      const observed = { atMs: Date.now(), sequence: '1' };
+      const operation = { ...CAPTURE, tenancy: 'north' };
+      const vcon = await vconFacts(Buffer.from(freshVcon()));
+      const job = await enqueueOperation(
+        backend,
+        operation,
+        operationEvent(operation, vcon, { method: 'link', observed }),
+      );
+      const queue = backend.queue(OPERATION_QUEUE);
+      const worker = backend.worker(OPERATION_QUEUE, () => Promise.reject(new UnrecoverableError('refused')));
+      await eventually(async () => (await queue.getJobState(job)) === 'failed');
+      await worker.close();
+      const { record } = await dropOperation(backend, { now: () => Date.now() }, job, 'test call');
+      return (await findJob(backend, record)).data.tenancy;
+    });
+    expect(tenancy).toBe('north');
   });
 
   it('finishes a drop that a crash cut short under the first record', async () => {

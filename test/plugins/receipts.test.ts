@@ -7,7 +7,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ServiceKeys } from '../../plugins/archivist-client/archivist-client.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
+import { listSetAside } from '../../plugins/operator/set-aside.js';
 import { type KeptReceipt, RECEIPT_QUEUE, receiptName } from '../../plugins/receipts/receipt-job.js';
+import { expectReceipt } from '../../plugins/receipts/receipt-worker.js';
 import { verifyReceiptHome } from '../../plugins/receipts/verify-receipt-home.js';
 import { type ConserverLink, startConserverLink } from '../../plugins/start/start-conserver-link.js';
 import { readKeyDocument } from '../../src/core/index.js';
@@ -143,6 +145,25 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
       expect(shown.said).not.toContain('written to');
       expect(await receipt('00'.repeat(32))).toMatchObject({ exitCode: 1 });
       vi.unstubAllEnvs();
+    });
+
+    it('that do not verify against the captured hash are not kept, not handed on, and shown to the operator', async () => {
+      const { job, subject } = await report(`${link.url}/operations/vcon_created?chain=other`, freshVcon());
+      const operations = open.backend.queue(OPERATION_QUEUE);
+      await eventually(async () => (await operations.getJobState(job)) === 'completed');
+      const event = (await operations.getJob(job))!.returnvalue as string;
+      const memory = openMemory({ dataDir: open.folder, ...redis }, silent);
+      const expected = { event, subject, payload: '00'.repeat(32) };
+      const queue = open.backend.queue(RECEIPT_QUEUE);
+      await expectReceipt(open.backend, 'vcon_created', 'of-another-hash', expected, false);
+      await eventually(async () => (await queue.getJobState('of-another-hash')) === 'failed');
+      expect(await memory.read('receipts', receiptName(expected))).toEqual({});
+      expect(posted.filter(({ headers }) => headers['x-vcon-payload'] === expected.payload)).toEqual([]);
+      const places = { backend: open.backend, spool: join(open.folder, 'none') };
+      const { setAside } = await listSetAside(places, Date.now(), 20);
+      const reason = 'the statement is about another vCon, or another state of it';
+      expect(setAside).toContainEqual({ id: 'receipt:of-another-hash', reason });
+      await memory.close();
     });
 
     let attempts = 0;

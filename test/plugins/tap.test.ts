@@ -1,4 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCapture } from '../../plugins/capture/capture-operation.js';
@@ -14,7 +16,8 @@ import { processingList, startEgressTap } from '../../plugins/tap/egress-tap.js'
 import { reportGaps } from '../../plugins/tap/report-gaps.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
-import { eventually, type OpenBackend, openBackend, silent } from './plugin-rig.js';
+import { eventually, type OpenBackend, openBackend, silent, startRig } from './plugin-rig.js';
+import { SCRIPTED_TENANCY } from './scripted-archivist.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -201,6 +204,27 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
       event_without_leaving: [],
     });
     for (const uuid of [nobody, stock, other, elsewhere]) expect(await memory.read('tap', uuid)).toEqual({});
+  });
+
+  it('is compared by the running plugin with the events of each of its tenancies, which counts what it reports', async () => {
+    const uuid = randomUUID();
+    await memory.write('tap', uuid, { left: String(Date.now() - 3 * HOUR_MS) });
+    const tenanciesFile = join(open.folder, 'tenancies.json');
+    await writeFile(tenanciesFile, JSON.stringify({ north: { client_id: 'north-id', client_secret: 'north-secret' } }));
+    const settings = { conserverRedisUrl: ownRedisUrl('plugin'), tapList: list, tenanciesFile };
+    const rig = await startRig(open.backend, { settings });
+    closing.push(rig);
+    const events = [{ tenant_identity: SCRIPTED_TENANCY, event_attributes: { conserver_link: 'datatrails' } }];
+    rig.archivist.always('event look-up', { status: 200, body: { events } });
+    // What the schedule makes at half past one.
+    await open.backend.queue('conserver-gaps').add('daily', {}, { removeOnComplete: true });
+    await eventually(() => rig.archivist.seenAt('event').length > 0);
+    const { event_attributes: sent } = JSON.parse(rig.archivist.seenAt('event')[0]!.body);
+    expect(JSON.parse(sent.gap_document)).toMatchObject({ left_without_event: [], left_with_stock_event: [uuid] });
+    await eventually(async () => (await rig.registry.metrics()).includes('conserver_link_gaps_total 1'));
+    const asked = rig.archivist.seenAt('event look-up').map(({ path }) => new URLSearchParams(path.split('?')[1]));
+    expect(asked.map((query) => query.get('event_attributes.subject'))).toEqual([`vcon://${uuid}`, `vcon://${uuid}`]);
+    expect(new Set(rig.archivist.seenAt('event look-up').map(({ headers }) => headers.authorization)).size).toBe(2);
   });
 
   it('reports nothing while the service does not say what it has, and forgets nothing', async () => {
