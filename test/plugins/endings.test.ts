@@ -521,6 +521,14 @@ describe.skipIf(!redisUrl || !pythonPath || !hasRedisPy)('the wheel that looks f
     expect((await readLooker(redis, stream)).notAsked).toEqual(['crm', 'crm_webhok (no such storage)']);
   });
 
+  it('says once why it does not look, and looks as soon as the configuration is right', async () => {
+    const right = config({ crm: files() });
+    const steps: Step[] = [{ work: 2.5 }, { configure: right }, { work: 3 }];
+    const { log } = drive(steps, { crm: files() }, { not_asked: 7 });
+    const wrong = 'ERROR: ended vCons are not checked: option not_asked is 7, but must be a list of texts';
+    expect([log, (await readLooker(redis, stream)).storages]).toEqual([[wrong], ['crm']]);
+  });
+
   const waitingFor = () => redis.zrange(`${stream}:look`, '0', '-1');
 
   it('records nothing of an expiry about which a storage never answers, and says so', async () => {

@@ -89,6 +89,8 @@ describe('a large vCon', () => {
     });
     expect(await facts(signed)).toMatchObject({ form: 'signed', uuid: UUID, skimmed: true });
     expect(await facts(signed)).not.toHaveProperty('innermostPayloadHash');
+    const cipher = { unprotected: { uuid: UUID }, recipients: [{}], ciphertext: 'x'.repeat(25 * MIB) };
+    expect(await facts(JSON.stringify(cipher))).toMatchObject({ form: 'encrypted', uuid: UUID, skimmed: true });
   });
 });
 

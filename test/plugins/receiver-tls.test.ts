@@ -107,6 +107,10 @@ describe('tenancies', () => {
     expect(clients()).toEqual(new Set(['client', 'north-id']));
     await writeFile(tenanciesFile, '{"north": {"client_id": "x"}}');
     await expect(startRig(open.backend, { settings: { tenanciesFile } })).rejects.toThrow(/ARCHIVIST_TENANCIES/);
+    const absent = { tenanciesFile: join(folder, 'absent.json') };
+    await expect(startRig(open.backend, { settings: absent })).rejects.toThrow(
+      'must name a JSON file that can be read',
+    );
     await rig.close();
     await open.close();
     await rm(folder, { recursive: true });

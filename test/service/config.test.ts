@@ -181,6 +181,12 @@ describe('the configuration', () => {
     ['PLUGIN_SECRET', 'short', 'PLUGIN_SECRET: must have at least 16'],
     ['PLUGIN_SECRET', 'no bearer token has spaces', 'PLUGIN_SECRET: must have at least 16 characters, of ASCII and'],
     ['ARCHIVIST_CLIENT_SECRET', 'x', 'ARCHIVIST_CLIENT_ID: must be set together'],
+    ['PLUGIN_TLS_CERT', 'cert.pem', 'PLUGIN_TLS_CERT: must be set together with PLUGIN_TLS_KEY'],
+    ['PLUGIN_TLS_KEY', 'key.pem', 'PLUGIN_TLS_CERT: must be set together with PLUGIN_TLS_KEY'],
+    ['PLUGIN_TLS_CLIENT_CA', 'ca.pem', 'PLUGIN_TLS_CLIENT_CA: needs PLUGIN_TLS_CERT and PLUGIN_TLS_KEY'],
+    ['CONSERVER_TAP_LIST', 'out', 'CONSERVER_TAP_LIST: needs CONSERVER_REDIS_URL'],
+    ['PLUGIN_RECEIPT_KEY', 'receipt:{uuid}:{hash}', 'PLUGIN_RECEIPT_KEY: needs CONSERVER_REDIS_URL'],
+    ['PLUGIN_RECEIPT_KEY', 'receipt:{uuid}', 'PLUGIN_RECEIPT_KEY: must contain {uuid} and {hash}'],
     ['TLS_CERTIFICATE_FILE', 'cert.pem', 'TLS_CERTIFICATE_FILE: must be set together'],
     ['TLS_KEY_FILE', 'key.pem', 'TLS_CERTIFICATE_FILE: must be set together'],
   ])('refuses %s=%s by name', (name, value, message) => {
