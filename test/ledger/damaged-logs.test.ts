@@ -6,7 +6,7 @@ import { insertIntake, isWaiting } from '../../src/ledger/intake-store.js';
 import type { LogRef, LogStructure } from '../../src/ledger/log.js';
 import { countedKeys } from '../../src/ledger/log-keys.js';
 import { takeLease } from '../../src/ledger/log-store.js';
-import { massifView } from '../../src/ledger/massif-view.js';
+import { massifObjectKey, massifView } from '../../src/ledger/massif-view.js';
 import { mmrReceipt } from '../../src/ledger/receipts.js';
 import { sealObjectKey } from '../../src/ledger/seal-object.js';
 import { entryBundle } from '../../src/ledger/tile-view.js';
@@ -269,6 +269,58 @@ describe('the audit', () => {
       ]);
     },
   );
+});
+
+describe('the audit of the files of massifs', () => {
+  /** One leaf of a massif of two leaves is published; the process stops before it publishes the second. */
+  async function stoppedAtFullMassif() {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256', 2);
+    await rig.accept(log, 'asset_event', 1);
+    await rig.drain(log);
+    await rig.accept(log, 'asset_event', 1);
+    rig.onReach = (name) => {
+      if (name === 'publish.before') throw new Error('killed');
+    };
+    await expect(rig.drain(log)).rejects.toThrow('killed');
+    return { rig, log };
+  }
+
+  it('finds nothing where a massif is full, but a process has stopped before it published the seal over it', async () => {
+    const { rig, log } = await stoppedAtFullMassif();
+    expect(await stateOf(rig, log)).toMatchObject({ leaves: 2n, publishedNumber: 1n });
+    expect(await faultsOf(rig, log)).toEqual([]);
+  });
+
+  it('gives no verdict where the database is lost before a full massif is compared', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256', 2);
+    await rig.accept(log, 'asset_event', 2);
+    await rig.drain(log);
+    const { database, objectStore } = rig;
+    let isLost = false;
+    const { context } = rig.state;
+    const losing = {
+      ...context,
+      objectStore: {
+        ...objectStore,
+        get: (key: string) => {
+          isLost = key === massifObjectKey({ ...log, forks: [] }, 0);
+          return objectStore.get(key);
+        },
+      },
+      database: {
+        ...database,
+        inTransaction: <T>(...[scope, work]: Parameters<typeof database.inTransaction<T>>) => {
+          if (!isLost) return database.inTransaction(scope, work);
+          isLost = false;
+          return Promise.reject(Object.assign(new Error('terminating connection'), { code: '57P01' }));
+        },
+      },
+    };
+    const audited = { ...rig, state: { ...rig.state, context: losing } };
+    await expect(faultsOf(audited, log)).rejects.toThrow('terminating connection');
+  });
 });
 
 describe('what the operator is told of a halted log', () => {

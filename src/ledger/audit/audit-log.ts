@@ -1,6 +1,7 @@
 import { equalBytes } from '../../core/bytes.js';
 import { appendLeaves } from '../../core/mmr/append-leaves.js';
 import { leafCount, sizeOfLeaves } from '../../core/mmr/leaf-count.js';
+import { isDatabaseUnavailable } from '../../platform/postgres/transient-errors.js';
 import { type LogRef, type LogState, parentHash } from '../log.js';
 import { LogInconsistent } from '../log-inconsistent.js';
 import { findLog } from '../log-store.js';
@@ -217,19 +218,23 @@ function auditRow({ context, log, state }: Walk): void {
     );
 }
 
-/** Full massifs are files that never change; the growing one is served from the pages that were just audited. */
+/**
+ * Full massifs are files that never change, once a seal over them is published; a growing one is served from the pages that
+ * were just audited.
+ */
 async function auditMassifFiles(walk: Walk): Promise<void> {
   const { context, log, leaves } = walk;
   if (log.massifHeight < 1 || log.massifHeight > 64)
     return context.fault(log.name, `its row says that massifs are ${log.massifHeight} high`);
-  const full = Number(leaves / massifLeaves(log));
+  const publishedLeaves = log.publishedSize > 0n ? leafCount(log.publishedSize) : 0n;
+  const full = Number(least(leaves, publishedLeaves) / massifLeaves(log));
   // Under a seal of the massif after it. A state that is published at this moment may still get its own files.
-  const published = log.publishedSize > 0n ? headMassif(log, leafCount(log.publishedSize)) : 0;
+  const published = publishedLeaves > 0n ? headMassif(log, publishedLeaves) : 0;
   for (let massif = 0; massif < full; massif += 1) {
     const stored = await context.objectStore.get(massifObjectKey(log, massif));
     const view = await context.database
       .inTransaction('system', (tx) => massifBytes(tx, log, massif, leaves))
-      .catch(() => undefined);
+      .catch(undefinedIfDamaged);
     if (stored && view && !equalBytes(stored, view.bytes))
       context.fault(log.name, `the file of massif ${massif} differs from the log`);
     if (massif < published) await auditPublishedMassif(walk, massif, stored);
@@ -264,6 +269,11 @@ async function auditNothingBeyond({ context, log }: Walk): Promise<void> {
   // It may have grown since; a seal has its row before its object.
   if (later && (await counts()).said.seals < next)
     context.fault(log.name, `the object store has seal ${next}: the database is older than what was published`);
+}
+
+/** What a massif cannot be made of is reported while the leaves are walked. */
+function undefinedIfDamaged(error: unknown): undefined {
+  if (isDatabaseUnavailable(error)) throw error;
 }
 
 /** A missing node is reported while the leaves are walked. */
