@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditKeys } from '../../src/archivist/audit/audit-keys.js';
 import { auditRegistrations } from '../../src/archivist/audit/audit-registrations.js';
+import { issueManifest } from '../../src/archivist/keys/issue-manifest.js';
+import { keyThumbprint } from '../../src/core/cose/cose-key.js';
+import { readKeyManifest } from '../../src/core/keys/read-key-manifest.js';
+import { manifestObjectKey } from '../../src/platform/keys/manifest/manifest-objects.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
 import { openObjectStore } from '../../src/platform/open-object-store.js';
 import { parseConfig } from '../../src/service/config/config.js';
@@ -154,12 +158,117 @@ describe('the audit of registrations', () => {
     await set(`'\\x00'`);
     await auditRegistrations({
       ...audited,
-      objectStore: await openObjectStore(parseConfig(running.environment).objectStore),
+      objectStore: await objects(),
     });
     await set('(SELECT k.submitted FROM public.kept k WHERE k.event_id = registration.event_id)');
     await running.asOwner('DROP TABLE public.kept');
     const differs = faults.filter((fault) => fault.endsWith('differs from the one in the log'));
     expect(new Set(differs).size).toBe(2);
+  });
+});
+
+/** What the audit of the keys finds. */
+async function faultsOfKeys(change: Partial<Parameters<typeof auditKeys>[0]> = {}): Promise<string[]> {
+  const { database, deployment } = running.service.parts;
+  const faults: string[] = [];
+  const fault = (_name: string, what: string) => void faults.push(what);
+  await auditKeys({
+    database,
+    deployment,
+    objectStore: await objects(),
+    verifySignature: nodeVerify,
+    fault,
+    ...change,
+  });
+  return faults;
+}
+
+const objects = () => openObjectStore(parseConfig(running.environment).objectStore);
+
+describe('the audit of key manifests', () => {
+  const newest = () => running.service.parts.keys.manifests.current;
+  const next = () => manifestObjectKey(newest().manifest.subject, newest().manifest.number + 1);
+
+  it('finds nothing where a manifest is made while it runs', async () => {
+    const objectStore = await objects();
+    let isMade = false;
+    const get = async (key: string) => {
+      if (!isMade) {
+        isMade = true;
+        await issueManifest(running.service.parts.keys, {});
+      }
+      return objectStore.get(key);
+    };
+    expect(await faultsOfKeys({ objectStore: { ...objectStore, get } })).toEqual([]);
+    expect(isMade).toBe(true);
+  });
+
+  it('finds by the object store, and by KEYS_DIR, that the database was rolled back to an older manifest', async () => {
+    const objectStore = await objects();
+    const { manifest, bytes } = newest();
+    await objectStore.putNew(next(), bytes);
+    const more = `key manifest ${manifest.number + 1}: the database was rolled back to an older state`;
+    expect(await faultsOfKeys().finally(() => objectStore.remove(next()))).toEqual([`the object store has ${more}`]);
+    const row = `archivist.key_manifest WHERE number = ${manifest.number}`;
+    await running.asOwner(`CREATE TABLE public.kept AS SELECT * FROM ${row}`, `DELETE FROM ${row}`);
+    const faults = await faultsOfKeys({ root: { remembered: bytes } });
+    await running.asOwner('INSERT INTO archivist.key_manifest SELECT * FROM public.kept', 'DROP TABLE public.kept');
+    expect(faults).toContain(
+      `key manifest ${manifest.number} of KEYS_DIR is not in the database: the database was rolled back to an older state`,
+    );
+    expect(await faultsOfKeys({ root: { remembered: bytes } })).toEqual([]);
+  });
+
+  it('finds another manifest in KEYS_DIR or in the object store, and another root key', async () => {
+    const objectStore = await objects();
+    const { manifest, bytes } = newest();
+    const other = bytes.with(bytes.length - 1, bytes.at(-1)! ^ 1);
+    const key = manifestObjectKey(manifest.subject, 1);
+    const first = (await objectStore.get(key))!;
+    await objectStore.put(key, other);
+    const thumbprint = new Uint8Array(32);
+    const faults = await faultsOfKeys({ root: { remembered: other, thumbprint } });
+    await objectStore.put(key, first);
+    expect(faults).toEqual([
+      'the key manifest is not signed by the root key that has this fingerprint',
+      `key manifest ${manifest.number} of KEYS_DIR differs from the one in the database`,
+      'key manifest 1 differs from the one in the object store',
+    ]);
+    const known = { remembered: bytes, thumbprint: keyThumbprint(readKeyManifest(first).manifest.root) };
+    expect(await faultsOfKeys({ root: known })).toEqual([]);
+  });
+
+  it('finds that no manifest is stored, or that a key is not the one that the deployment uses', async () => {
+    const set = async (table: string, columns: string, change: string, where: string) => {
+      await running.asOwner(
+        `CREATE TABLE public.kept AS SELECT * FROM archivist.${table} WHERE ${where}`,
+        `UPDATE archivist.${table} SET ${change} WHERE ${where}`,
+      );
+      const faults = await faultsOfKeys();
+      await running.asOwner(
+        `UPDATE archivist.${table} SET (${columns}) = (SELECT ${columns} FROM public.kept) WHERE ${where}`,
+        'DROP TABLE public.kept',
+      );
+      return faults;
+    };
+    const pepper = `role = 'token_pepper'`;
+    for (const change of [`state = 'retired'`, `public_jwk = '{"k": "x"}'`, `valid_until = now()`])
+      expect(await set('signing_key', 'state, public_jwk, valid_until', change, pepper)).toEqual([
+        'the row that marks the token pepper was changed',
+      ]);
+    const { deploymentTenancy } = running.service.parts.deployment;
+    const wallet = `wallet_address = reverse(wallet_address)`;
+    expect(await set('tenancy', 'wallet_address', wallet, `tenant_id = '${deploymentTenancy}'`)).toEqual([
+      `the wallet address of tenant/${deploymentTenancy} does not belong to its wallet key`,
+    ]);
+    await running.asOwner(
+      'CREATE TABLE public.kept AS SELECT * FROM archivist.key_manifest',
+      'DELETE FROM archivist.key_manifest',
+    );
+    const faults = await faultsOfKeys();
+    await running.asOwner('INSERT INTO archivist.key_manifest SELECT * FROM public.kept', 'DROP TABLE public.kept');
+    expect(faults).toContain('the database has no key manifest');
+    expect(await faultsOfKeys()).toEqual([]);
   });
 });
 
@@ -184,27 +293,19 @@ describe('the audit of the keys of tenancies', () => {
     ['has a number instead of a coordinate', `public_jwk = public_jwk || '{"x": 5}'`, 'cannot be read'],
     ['has ended', `state = 'retired', valid_until = now()`, 'has an end, but keys of tenancies never end'],
   ])('finds that one %s', async (_, change, fault) => {
-    const { database, deployment } = running.service.parts;
     const columns = 'certificate, valid_from, valid_until, public_jwk, state';
-    const audit = async () => {
-      const faults: string[] = [];
-      const found = (_name: string, what: string) => void faults.push(what);
-      const objectStore = await openObjectStore(parseConfig(running.environment).objectStore);
-      await auditKeys({ database, deployment, objectStore, verifySignature: nodeVerify, fault: found });
-      return faults;
-    };
     const one = `WHERE key_id = ${key('min')}`;
     await running.asOwner(
       `CREATE TABLE public.kept AS SELECT * FROM archivist.signing_key ${one}`,
       `UPDATE archivist.signing_key SET ${change} ${one}`,
     );
-    const faults = await audit();
+    const faults = await faultsOfKeys();
     await running.asOwner(
       `UPDATE archivist.signing_key SET (${columns}) = (SELECT ${columns} FROM public.kept) ${one}`,
       'DROP TABLE public.kept',
     );
     expect(faults).toEqual([expect.stringContaining(`the tessera key `)]);
     expect(faults[0]).toContain(fault);
-    expect(await audit()).toEqual([]);
+    expect(await faultsOfKeys()).toEqual([]);
   });
 });

@@ -43,18 +43,39 @@ interface KeysAudit extends DeploymentAudit {
 }
 
 /**
- * Checks the keys of a deployment:
+ * Checks the keys of a deployment. If a key manifest is made meanwhile, they are checked again: rows and files that were
+ * read before it and after it contradict each other.
+ */
+export async function auditKeys(audit: KeysAudit): Promise<TrustedKeyManifest | undefined> {
+  const log = keysLog(audit.deployment);
+  const rowsNow = () => audit.database.inTransaction('system', (tx) => manifestAuditRows(tx, log));
+  for (let rows = await rowsNow(); ; ) {
+    const faults: string[] = [];
+    const newest = await auditManifests(audit, rows, (what) => void faults.push(what));
+    const later = await rowsNow();
+    if (later.length <= rows.length) {
+      for (const what of faults) audit.fault(NAME, what);
+      return newest;
+    }
+    rows = later;
+  }
+}
+
+/**
+ * Checks these manifests, and the keys against them:
  * - the manifests follow each other from the first one, each is signed by the root key of its time, and each is an
  *   entry of the keys log at its place, also in the object store;
  * - every row of a key agrees with the newest manifest;
  * - every key of a tenancy has its certificate.
  * Resolves with the newest valid manifest.
  */
-export async function auditKeys(audit: KeysAudit): Promise<TrustedKeyManifest | undefined> {
+async function auditManifests(
+  audit: KeysAudit,
+  rows: readonly ManifestAuditRow[],
+  fault: (what: string) => void,
+): Promise<TrustedKeyManifest | undefined> {
   const { database, deployment } = audit;
-  const fault = (what: string) => audit.fault(NAME, what);
   const log = keysLog(deployment);
-  const rows = await database.inTransaction('system', (tx) => manifestAuditRows(tx, log));
   const stray = await database.inTransaction('system', (tx) => strayManifests(tx, log));
   if (stray.entries > 0n) fault(`${stray.entries} entries of the keys log are not among the stored key manifests`);
   if (stray.manifests > 0n) fault(`${stray.manifests} key manifests belong to no deployment`);
