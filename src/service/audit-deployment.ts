@@ -19,7 +19,10 @@ import { allLogs } from '../ledger/audit/audit-store.js';
 import { auditWitnesses } from '../ledger/audit/audit-witnesses.js';
 import { createDeriveRange, type DeriveRange } from '../ledger/audit/derive-range.js';
 import type { LogRef } from '../ledger/log.js';
+import { ApiError } from '../platform/errors.js';
+import { ObjectStoreFailed } from '../platform/object-store-failed.js';
 import { isDatabaseUnavailable } from '../platform/postgres/transient-errors.js';
+import { TimeLimitError } from '../platform/time-limit.js';
 import { auditPayloadHash } from '../scitt/payload-hash/audit-payload-hash.js';
 import type { AuditThreads } from './audit-threads.js';
 
@@ -118,7 +121,10 @@ async function auditLogs(context: AuditContext, atOnce: number): Promise<Audited
   return refs.flatMap((ref) => audited.get(ref) ?? []);
 }
 
-/** A part that is too damaged to be audited counts as a fault. Database outages and a stop are rethrown. */
+/**
+ * A part that is too damaged to be audited counts as a fault. Outages of the database and of the object store, which prove
+ * no damage, and a stop are rethrown.
+ */
 async function auditPart(
   { fault, stopping }: Pick<AuditContext, 'fault' | 'stopping'>,
   name: string,
@@ -128,7 +134,12 @@ async function auditPart(
   try {
     await part();
   } catch (error) {
-    if (isDatabaseUnavailable(error) || error instanceof AuditStopped) throw error;
+    if (isDatabaseUnavailable(error) || isStoreUnavailable(error) || error instanceof AuditStopped) throw error;
     fault(name, `cannot be audited: ${(error as Error).message}`);
   }
+}
+
+function isStoreUnavailable(error: unknown): boolean {
+  const missing = error instanceof ApiError && error.code === 'unavailable';
+  return missing || error instanceof ObjectStoreFailed || error instanceof TimeLimitError;
 }

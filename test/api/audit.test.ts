@@ -11,6 +11,7 @@ import { toHex } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { UNFINISHED } from '../../src/platform/durable-file.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';
+import { ObjectStoreFailed } from '../../src/platform/object-store-failed.js';
 import { commandLine } from '../support/command-line.js';
 import { engines } from '../support/engines.js';
 import { faultsOfAudit } from './faults-of-audit.js';
@@ -423,6 +424,17 @@ describe('the audit of a database', () => {
       [lost[0], lost[0], lost[1], lost[2]].sort(),
     );
     expect(await audit()).toEqual([]);
+  });
+
+  it('gives no verdict where the object store does not answer', async () => {
+    const environment = {
+      ...running.environment,
+      OBJECT_STORE_URL: 's3://objects',
+      AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1',
+      AWS_ACCESS_KEY_ID: 'none',
+      AWS_SECRET_ACCESS_KEY: 'none',
+    };
+    await expect(faultsOfAudit({ ...running, environment })).rejects.toThrow(ObjectStoreFailed);
   });
 
   it('finds an event that nobody accepted, and one that is gone', async () => {
