@@ -61,7 +61,7 @@ describe('the audit of a database', () => {
   });
 
   it.each(COVERED)(
-    'finds a row that was inserted into %s, changed in a covered column, or deleted from it',
+    'finds a row that was inserted into %s, changed in a covered column, or deleted from it, and names each fault once',
     async (table, covered) => {
       const own = columns.filter((each) => each.table === table);
       const where = (column?: string) => {
@@ -78,6 +78,7 @@ describe('the audit of a database', () => {
         const touched = await change.apply();
         const faults = await audit().finally(() => change.undo());
         expect([change.name, touched, faults]).toEqual([change.name, 1, expect.arrayContaining([expect.any(String)])]);
+        expect([change.name, faults]).toEqual([change.name, [...new Set(faults)]]);
       }
     },
     120_000,
@@ -93,6 +94,63 @@ describe('the audit of a database', () => {
       await asSuperuser(database, 'INSERT INTO archivist.log SELECT * FROM public.kept');
       expect(faults).toContain(`logs: statement log ${log} is missing`);
     }
+  });
+
+  it.each<[string, string, string, readonly (string | RegExp)[]]>([
+    [
+      'an event has lost its anchor',
+      'simple_hash_event',
+      'anchor_number = NULL',
+      [
+        /^anchors: tenant\/\S+: 1 events lie in an anchored window without its anchor$/,
+        /^anchors: tenant\/\S+: anchor \d+ says \d events and covers \d$/,
+        /^anchors: tenant\/\S+: anchor \d+ has a different hash than its events give$/,
+      ],
+    ],
+    [
+      'an anchor begins after its events',
+      'anchor',
+      `start_time = x.end_time - interval '1 millisecond'`,
+      [
+        /^anchors: tenant\/\S+: anchor \d+ does not begin where anchor \d+ ends$/,
+        /^anchors: tenant\/\S+: anchor \d+ covers \d events from outside its window$/,
+        /^chain: transaction \d+ of block \d+: its data differs from its SIMPLE_HASH$/,
+      ],
+    ],
+    [
+      'the header of a block cannot be read',
+      'chain_block',
+      `header = '\\x00'`,
+      [
+        /^chain: block [1-9]\d* has a different hash than its header gives$/,
+        /^chain: block [1-9]\d* has a header that cannot be read$/,
+        /^chain: block [1-9]\d* differs from the one in the object store$/,
+      ],
+    ],
+    [
+      'a transaction is in no block',
+      'chain_transaction',
+      'block_number = -1',
+      [
+        /^chain: block \d+ has a transaction root that its transactions do not give$/,
+        /^chain: block \d+ says that \d+ transactions were made, not \d+$/,
+        'chain: 1 transactions are in no block',
+      ],
+    ],
+  ])('says what is wrong where %s', async (_, table, change, faults) => {
+    const key = columns.filter((each) => each.table === table && each.key).map(({ column }) => column);
+    const same = key.map((column) => `x.${column} = k.${column}`).join(' AND ');
+    const column = change.slice(0, change.indexOf(' '));
+    const run = (sql: string) => asSuperuser(database, sql);
+    await run('DROP TABLE IF EXISTS public.kept');
+    await run(
+      `CREATE TABLE public.kept AS SELECT * FROM archivist.${table} ORDER BY ${key.join(' DESC, ')} DESC LIMIT 1`,
+    );
+    const set = (value: string) => run(`UPDATE archivist.${table} x SET ${value} FROM public.kept k WHERE ${same}`);
+    await set(change);
+    const found = await audit().finally(() => set(`${column} = k.${column}`));
+    expect(found).toEqual(expect.arrayContaining(faults.map((fault) => expect.stringMatching(fault))));
+    expect(found.filter((fault) => fault.includes('its sender is not'))).toEqual([]);
   });
 
   it('finds nothing again once all is undone', async () => {

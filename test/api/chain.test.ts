@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blockHash } from '../../src/archivist/chain/block.js';
 import { hexData } from '../../src/archivist/quantity.js';
+import { faultsOfAudit } from './faults-of-audit.js';
 import { recomputedAnchor } from './simple-hash-verifier.js';
 import { type Answer, type Client, startTestService, type TestService, until } from './test-service.js';
 
@@ -157,6 +158,12 @@ describe('the public form of a SIMPLE_HASH event', () => {
     const own = await anchored(event);
     expect(query(own.simple_hash_details)).toContain('/archivist/v2/assets/-/events?');
     expect(own.transaction['hash']).not.toBe(transaction['hash']);
+    // An event of the tenancy's own form was altered above.
+    const faults = (await faultsOfAudit(running)).filter((fault) => /^(anchors|chain|events): /.test(fault));
+    expect(faults).toEqual([
+      expect.stringMatching(/^anchors: tenant\/\S+: anchor \d+ has a different hash than its events give$/),
+    ]);
+    expect(faults[0]).not.toContain(running.service.parts.deployment.publicTenancy);
   });
 });
 

@@ -1,4 +1,5 @@
 import { equalBytes } from '../../core/bytes.js';
+import { isDatabaseUnavailable } from '../../platform/postgres/transient-errors.js';
 import type { Anchor } from '../chain/anchor.js';
 import { HASH_SCHEMA_VERSION } from '../chain/anchor.js';
 import { findAnchor } from '../chain/anchor-store.js';
@@ -26,7 +27,7 @@ export async function auditAnchors(audit: DeploymentAudit): Promise<void> {
   const contradictory = await database.inTransaction('system', (tx) => contradictoryEvents(tx, PAGE));
   for (const { event_id: eventId, what } of contradictory) fault('events', `event ${eventId}: ${what}`);
   const misplaced = await database.inTransaction('system', (tx) => misplacedSimpleHashEvents(tx, PAGE));
-  for (const eventId of misplaced)
+  for (const eventId of new Set(misplaced))
     fault(NAME, `event ${eventId} is recorded for another anchor than its time of acceptance gives`);
   for (const row of await database.inTransaction('system', windowRows)) await auditTenancy(audit, row);
 }
@@ -59,23 +60,27 @@ async function auditAnchor(audit: DeploymentAudit, anchor: Anchor, fault: (what:
   const form = tenantId === audit.deployment.publicTenancy ? 'publicassets' : 'assets';
   const hash = createSimpleHash();
   let count = 0n;
+  let outside = 0;
   for (let after: string | undefined; ; ) {
     const page = await audit.database
       .inTransaction('system', async (tx) =>
         servedEvents(tx, tenantId, await anchoredEventIds(tx, anchor, after, PAGE), form),
       )
-      .catch(() => undefined);
-    if (!page) return fault('covers an event that is missing');
+      .catch((error: unknown) => {
+        if (isDatabaseUnavailable(error)) throw error;
+        return undefined;
+      });
+    if (!page) return fault('covers an event that is missing or cannot be read');
     for (const { served } of page) {
       hash.add(served);
       const accepted = Date.parse(String(served['timestamp_accepted']));
-      if (accepted < anchor.start.getTime() || accepted >= anchor.end.getTime())
-        fault('covers an event from outside its window');
+      if (accepted < anchor.start.getTime() || accepted >= anchor.end.getTime()) outside += 1;
     }
     count += BigInt(page.length);
     after = page.at(-1)?.eventId;
     if (page.length < PAGE) break;
   }
+  if (outside > 0) fault(`covers ${outside} events from outside its window`);
   if (count !== anchor.eventCount) fault(`says ${anchor.eventCount} events and covers ${count}`);
   if (anchor.hashSchemaVersion !== HASH_SCHEMA_VERSION) fault('has an unknown version of the hash');
   if (!equalBytes(hash.digest(), anchor.hash)) fault('has a different hash than its events give');

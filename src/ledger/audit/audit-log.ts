@@ -73,7 +73,9 @@ export async function auditLog(context: AuditContext, ref: LogRef): Promise<Audi
   await auditSeals(walk);
   await advance(walk, walk.leaves);
   auditRow(walk);
-  await auditPeakReceipts(context, log).catch((error: unknown) => rethrowUnlessMissing(walk, error));
+  await auditPeakReceipts(context, log).catch((error: unknown) =>
+    rethrowUnlessMissing(walk, 'the signatures over peaks', error),
+  );
   if (log.structure === 'MMR_SHA256') await auditMassifFiles(walk);
   await auditForks(context, log);
   await auditNothingBeyond(walk);
@@ -125,7 +127,9 @@ async function auditSeals(walk: Walk): Promise<void> {
     await advance(walk, seal.leaves);
     await auditSeal(context, log, seal, walk.state);
     if (walk.lastLeaf)
-      await auditReceipt(context, log, seal, walk.lastLeaf).catch((e) => rethrowUnlessMissing(walk, e));
+      await auditReceipt(context, log, seal, walk.lastLeaf).catch((error: unknown) =>
+        rethrowUnlessMissing(walk, `the receipt of leaf ${seal.leaves - 1n}`, error),
+      );
     auditPlaceInLog(walk, seal);
     await context.progressOf?.reached(log, { ...walk.state, sealNumber: number });
   }
@@ -277,7 +281,7 @@ function undefinedIfDamaged(error: unknown): undefined {
 }
 
 /** A missing node is reported while the leaves are walked. */
-function rethrowUnlessMissing(walk: Walk, error: unknown): void {
+function rethrowUnlessMissing({ context, log }: Walk, what: string, error: unknown): void {
   if (!(error instanceof LogInconsistent)) throw error;
-  walk.context.fault(walk.log.name, error.message);
+  context.fault(log.name, `${what}: ${error.message}`);
 }

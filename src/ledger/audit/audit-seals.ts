@@ -116,7 +116,7 @@ export async function auditPeakReceipts(context: AuditContext, log: LogState): P
         await verifyReceiptSignature({ sign1, ...claims }, node, trust, `peak ${nodeIndex}`);
       } catch (error) {
         if (!(error instanceof VerificationError)) throw error;
-        context.fault(log.name, `the signature over peak ${nodeIndex}: ${error.message}`);
+        context.fault(log.name, `the signature over peak ${nodeIndex} by key ${keyId}: ${error.message}`);
       }
     }
     if (rows.length < PAGE) return;
