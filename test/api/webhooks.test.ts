@@ -340,6 +340,13 @@ describe('webhooks', () => {
     const early = await asset();
     const hook = await webhook('/compliance', owner, ['compliance.changed']);
     const hidden = await webhook('/hidden', await running.client({}), ['compliance.changed']);
+    const reader = await running.client({});
+    await owner.post('/archivist/iam/v1/access_policies', {
+      display_name: 'Reads watched',
+      filters: [{ or: ['attributes.arc_display_type=watched'] }],
+      access_permissions: [{ user_attributes: [{ or: [`subject=${reader.clientId}`] }], asset_attributes_read: ['*'] }],
+    });
+    const seen = await webhook('/seen', reader, ['compliance.changed']);
     const policy = await owner.post('/archivist/v1/compliance_policies', {
       ...{ compliance_type: 'COMPLIANCE_SINCE', display_name: 'Reviewed', description: '' },
       ...{ event_display_type: 'Reviewed', time_period_seconds: '3600' },
@@ -358,6 +365,9 @@ describe('webhooks', () => {
     const late = await asset();
     const first = [late, 'NOT_APPLICABLE', 'NOT_COMPLIANT'] as const;
     await told(first);
+    const dataAt = (path: string) => messages(path).map(({ data }) => data);
+    await expect.poll(() => dataAt('/seen'), PATIENCE).toEqual(dataAt('/compliance'));
+    await sendRequest(running.url, owner, 'DELETE', `/archivist/iam/v1/${seen.identity}`, undefined);
     await review(late);
     const second = [late, 'NOT_COMPLIANT', 'COMPLIANT'] as const;
     await told(first, second);
