@@ -385,6 +385,19 @@ describe('the settings of a provider', () => {
     await trust(rig.running, foreignOwner, foreign);
   });
 
+  it('name the issuer by its config_url too, and keep the slash at the end of a known one', async () => {
+    const config_url = 'https://idp.example/.well-known/openid-configuration';
+    const issuerAfter = async (config: object) => {
+      expect((await set({ client_id: 'x', ...config })).status).toBe(200);
+      const { json } = await foreignOwner.get('/archivist/v1/tenancies/self');
+      return (json['enterprise_sso_config'] as { issuer: string }).issuer;
+    };
+    expect(await issuerAfter({ config_url })).toBe('https://idp.example');
+    expect(await issuerAfter({ issuer: 'https://idp.example/' })).toBe('https://idp.example/');
+    expect(await issuerAfter({ config_url, client_id: 'y' })).toBe('https://idp.example/');
+    await trust(rig.running, foreignOwner, foreign);
+  });
+
   it('name an issuer that describes itself', async () => {
     const wrong = [
       { issuer: 'idp.example' },

@@ -53,7 +53,9 @@ function requireIssuer(
   known: IdentityProvider | undefined,
 ): string {
   const configUrl = config.config_url ?? '';
-  const named = config.issuer || issuerDescribedAt(configUrl) || known?.issuer;
+  // The URL does not tell whether the issuer ends with a slash; the known issuer does.
+  const isKnown = known !== undefined && configUrl === discoveryUrl(known.issuer);
+  const named = config.issuer || (isKnown ? known.issuer : issuerDescribedAt(configUrl)) || known?.issuer;
   if (named === undefined || named === '') throw missing('issuer');
   if (named === tokenIssuer(deps.publicUrl))
     throw new ApiError(
