@@ -163,6 +163,30 @@ describe('an access policy', () => {
     expect((await owner.get(`/archivist/iam/v1/${open}/access_policies`)).json['access_policies']).toEqual([]);
   });
 
+  it('is found by the attributes that an asset had at a time, and its assets also without an index', async () => {
+    const asset = await scene.asset({ arc_display_type: 'Turnstile', site: 'west' });
+    const id = await scene.policy('Turnstile', {});
+    const others = made(
+      await owner.post(POLICIES, {
+        display_name: 'All but east',
+        filters: [{ or: ['attributes.site=west', 'attributes.site!=east'] }],
+        access_permissions: [],
+      }),
+    );
+    const event = await scene.event(asset, { asset_attributes: { arc_display_type: 'Removed' } });
+    const { timestamp_accepted } = (await owner.get(`/archivist/v2/${event}`)).json;
+    const before = new Date(Date.parse(String(timestamp_accepted)) - 1).toISOString();
+    const found = async (query: string) => {
+      const { json } = await owner.get(`/archivist/iam/v1/${asset}/access_policies${query}`);
+      return (json['access_policies'] as { identity: string }[]).map(({ identity }) => identity);
+    };
+    expect(await found('')).toEqual([others]);
+    expect(await found(`?at_time=${before}`)).toEqual([others, id]);
+    const { json } = await owner.get(`/archivist/iam/v1/${others}/assets`);
+    expect((json['assets'] as { identity: string }[]).map(({ identity }) => identity)).toContain(asset);
+    for (const each of [id, others]) await scene.remove(owner, `/archivist/iam/v1/${each}`);
+  });
+
   it('counts at once when it is made, changed and taken back', async () => {
     const reader = await scene.client({});
     const asset = await scene.asset({ arc_display_type: 'Lamp', colour: 'red' });
