@@ -4,7 +4,7 @@ import { Choice } from './choice.js';
 import { type AssetVerdict, inOrder, type Judged, type Policy } from './compliance.js';
 import { ComplianceOverTime } from './compliance-over-time.js';
 import { ComplianceProgress } from './compliance-progress.js';
-import { assertionText, CONSOLE_TEXTS, countText, durationText, FILTER_WORDS, RULES } from './console-texts.js';
+import { assertionText, CONSOLE_TEXTS, conditionsText, countText, durationText, RULES } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
 import { EvidenceText } from './evidence-text.js';
 import { Moment } from './moment.js';
@@ -17,7 +17,7 @@ const TEXTS = CONSOLE_TEXTS.compliance;
 /** What a policy demands, in a sentence. */
 function ruleOf(policy: Policy): string {
   const lists = parseRichnessAssertions(policy.richness_assertions, 'richness_assertions');
-  const assertions = lists.map((any) => any.map(assertionText).join(FILTER_WORDS.or)).join(FILTER_WORDS.and);
+  const assertions = conditionsText(lists.map((any) => any.map(assertionText)));
   return RULES[policy.compliance_type]({
     opening: policy.event_display_type,
     closing: policy.closing_event_display_type,

@@ -207,6 +207,15 @@ interface RuleWords {
 /** Words between the parts of an attribute filter. */
 export const FILTER_WORDS = { and: ' and ', or: ' or ' } as const;
 
+/** Conditions that must all hold, each with its alternatives. Brackets keep alternatives together beside others. */
+export function conditionsText(conditions: readonly (readonly string[])[]): string {
+  const texts = conditions.map((any) => {
+    const text = any.join(FILTER_WORDS.or);
+    return any.length > 1 && conditions.length > 1 ? `(${text})` : text;
+  });
+  return texts.join(FILTER_WORDS.and);
+}
+
 /** What a policy demands of an attribute, by its operator. */
 const DEMANDS: Readonly<Record<RichnessOperator, string>> = {
   '=': 'is',

@@ -276,6 +276,7 @@ export const OPERATOR_TEXTS = {
       organisation: (value: string) => `the organisation ${value}`,
       may: (who: string, verbs: string) => `${who} may ${verbs}.`,
       mayNothing: (who: string) => `${who} may do nothing.`,
+      nobodyMay: 'This permission names nobody and allows nothing.',
       reads: (names: string) => `read ${names}`,
       records: (names: string) => `record ${names}`,
       changes: (names: string) => `change ${names}`,

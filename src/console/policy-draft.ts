@@ -3,7 +3,7 @@ import { FilterError } from '../filter/filter-error.js';
 import { matchesAttributeFilter } from '../filter/matches.js';
 import { keysOf, readUserAttribute } from '../iam/access/principal-key.js';
 import { type Json, textOf } from './json-members.js';
-import { FILTER_SYNTAX, type Permission, type PolicyBody } from './policy-sentence.js';
+import { FILTER_SYNTAX, type Permission, type PolicyBody, readingOnly } from './policy-sentence.js';
 
 /** What some people, applications and organisations may do, as a person writes it. */
 export interface PermissionDraft {
@@ -197,7 +197,7 @@ function keysFor(known: Partial<Parameters<typeof keysOf>[0]>): ReadonlySet<stri
 export function permissionsOf({ access_permissions: permissions }: PolicyBody, person: Person): Permission[] {
   const named = permissions.filter((permission) => names(permission, person));
   if (!person.isOrganisation) return named;
-  return named.map((each) => ({ ...each, asset_attributes_write: [], event_arc_display_type_write: [] }));
+  return named.map(readingOnly);
 }
 
 function names({ user_attributes: lists, subjects }: Permission, { keys, isOrganisation }: Person): boolean {
@@ -205,8 +205,10 @@ function names({ user_attributes: lists, subjects }: Permission, { keys, isOrgan
   return lists.length > 0 && lists.every(({ or }) => or.some((entry) => keys.has(readUserAttribute(entry))));
 }
 
-/** The assets that a policy is about, among these. @throws {FilterError} if its filter cannot be read */
+/** The assets that a policy is about, among these; no public one. @throws {FilterError} if its filter cannot be read */
 export function matching({ filters }: PolicyBody, assets: readonly Json[]): Json[] {
   const filter = parsePolicyFilter(filters, FILTER_SYNTAX);
-  return assets.filter((asset) => matchesAttributeFilter(filter, (asset['attributes'] ?? {}) as Json));
+  return assets.filter(
+    (asset) => asset['public'] !== true && matchesAttributeFilter(filter, (asset['attributes'] ?? {}) as Json),
+  );
 }

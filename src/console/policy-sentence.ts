@@ -1,5 +1,6 @@
 import { type AttributeTest, parsePolicyFilter } from '../filter/attribute-filter.js';
-import { FILTER_WORDS } from './console-texts.js';
+import { readUserAttribute } from '../iam/access/principal-key.js';
+import { conditionsText, FILTER_WORDS } from './console-texts.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 
 const { words } = OPERATOR_TEXTS.access;
@@ -28,9 +29,6 @@ export interface PolicyBody {
   readonly access_permissions: readonly Permission[];
 }
 
-const joined = (lists: readonly Alternatives[], textOf: (entry: string) => string): string =>
-  lists.map(({ or }) => or.map(textOf).join(FILTER_WORDS.or)).join(FILTER_WORDS.and);
-
 /** Names of other organisations, by the identity of their subject. */
 export type Organisations = ReadonlyMap<string, string>;
 
@@ -44,12 +42,21 @@ export function policySentences(
   who: string | Organisations,
 ): string[] {
   const tests = parsePolicyFilter(filters, FILTER_SYNTAX);
-  const assets = tests.map((any) => any.map(testText).join(FILTER_WORDS.or)).join(FILTER_WORDS.and);
+  const assets = conditionsText(tests.map((any) => any.map(testText)));
   return [
     assets === '' ? words.everyAsset : words.assets(assets),
-    ...permissions.map((each) => permissionText(each, typeof who === 'string' ? who : peopleText(each, who))),
+    ...permissions.flatMap((each) =>
+      typeof who === 'string' ? permissionText(each, who) : permissionTexts(each, who),
+    ),
   ];
 }
+
+/** A permission without what other organisations never get: they cannot write. */
+export const readingOnly = (permission: Permission): Permission => ({
+  ...permission,
+  asset_attributes_write: [],
+  event_arc_display_type_write: [],
+});
 
 /** How the entries of a policy's filter are written. */
 export const FILTER_SYNTAX = { field: 'filters', prefix: 'attributes.' } as const;
@@ -59,10 +66,18 @@ function testText(test: AttributeTest): string {
   return test.negated ? words.differs(test.name, test.value) : words.equals(test.name, test.value);
 }
 
-function peopleText({ user_attributes: lists, subjects }: Permission, organisations: Organisations): string {
-  const people = lists.length === 0 ? [] : [joined(lists, personText)];
-  const all = [...people, ...subjects.map((subject) => words.organisation(organisations.get(subject) ?? subject))];
-  return all.length === 0 ? words.nobody : all.join(FILTER_WORDS.or);
+/** One sentence; two if the people of a permission may write, which the organisations beside them may not. */
+function permissionTexts(permission: Permission, named: Organisations): string[] {
+  const { user_attributes: lists, subjects } = permission;
+  const people = conditionsText(lists.map(({ or }) => or.map(personText)));
+  const others = subjects.map((subject) => words.organisation(named.get(subject) ?? subject)).join(FILTER_WORDS.or);
+  if (others === '') return [permissionText(permission, people === '' ? words.nobody : people)];
+  const reading = readingOnly(permission);
+  if (people === '') return [permissionText(reading, others)];
+  const { asset_attributes_write: attributes, event_arc_display_type_write: events } = permission;
+  if (attributes.length + events.length > 0)
+    return [permissionText(permission, people), permissionText(reading, others)];
+  return [permissionText(permission, people + FILTER_WORDS.or + others)];
 }
 
 function permissionText(permission: Permission, who: string): string {
@@ -78,7 +93,7 @@ function permissionText(permission: Permission, who: string): string {
     [permission.asset_attributes_write, (list) => words.changes(attributes(list))],
   ];
   const given = verbs.filter(([list]) => list.length > 0).map(([list, textOf]) => textOf(list));
-  if (given.length === 0) return words.mayNothing(who);
+  if (given.length === 0) return who === words.nobody ? words.nobodyMay : words.mayNothing(who);
   const { behaviours } = permission;
   // Without any, they are those of ordinary events.
   if (behaviours.length > 0) given.push(named(behaviours, words.allBehaviours, words.behaviours));
@@ -86,9 +101,9 @@ function permissionText(permission: Permission, who: string): string {
 }
 
 function personText(entry: string): string {
-  const [, name = '', value = ''] = /^([^=:]+)[=:](.*)$/su.exec(entry) ?? [];
+  const key = readUserAttribute(entry);
+  if (key.startsWith('group:')) return words.group(key.slice('group:'.length));
+  const [name, value] = [key.slice(0, key.indexOf('=')), key.slice(key.indexOf('=') + 1)];
   if (name === 'email') return value;
-  if (name === 'group') return words.group(value);
-  if (name === 'subject') return words.application(value);
-  return words.claim(name.replace(/^jwt_/, ''), value);
+  return name === 'subject' ? words.application(value) : words.claim(name.replace(/^jwt_/, ''), value);
 }
