@@ -28,6 +28,10 @@ export function Lines({ lines }: { readonly lines: readonly Line[] }) {
   );
 }
 
+/** Where the page of the logs is, from the console and from the page of a public asset: both may be below a path. */
+const logsPage = (): string =>
+  `${location.pathname.replace(/\/(?:console|archivist\/(?:v2\/)?publicassets\/[^/]+\/*)$/, '')}/verifiabledata/tlog`;
+
 /** When, by whom, and how far it is in the log. */
 export function basicLines({ accepted, by, status, trails }: RecordedEvent): Line[] {
   const state = (
@@ -36,7 +40,7 @@ export function basicLines({ accepted, by, status, trails }: RecordedEvent): Lin
       {status === 'UNEQUIVOCAL' && (
         <>
           {' '}
-          (<a href="/verifiabledata/tlog">{ASSET_TEXTS.whichWitnesses}</a>)
+          (<a href={logsPage()}>{ASSET_TEXTS.whichWitnesses}</a>)
         </>
       )}
     </>

@@ -85,6 +85,16 @@ describe.skipIf(!chromiumPath)('a service below a path of its host', { timeout: 
     const { page } = open;
     const asset = /^Demo: a public asset.* (\S+)/m.exec(program.written.out)![1]!;
     expect(asset.startsWith(`${url}/archivist/`)).toBe(true);
+    await page.route('**/events**', async (route) => {
+      const body = (await (await route.fetch()).text()).replaceAll('CONFIRMED', 'UNEQUIVOCAL');
+      await route.fulfill({ body, contentType: 'application/json' });
+    });
+    for (const place of [asset, `${asset.replace('/v2/', '/')}/`]) {
+      await page.goto(place);
+      const link = page.getByRole('link', { name: 'see which witnesses' }).first();
+      expect(await link.evaluate((each) => Reflect.get(each, 'href'))).toBe(`${url}/verifiabledata/tlog`);
+    }
+    await page.unroute('**/events**');
     await page.goto(asset);
     await page.getByRole('button', { name: 'Check this asset' }).click();
     await page.locator('.banner.verified').waitFor();
