@@ -101,10 +101,9 @@ function AssetLinks({ event, name, place, onGo }: TimelineProps) {
 
 /** Files that the event carries; the service decides again whether the reader may have one. */
 function Attachments({ event, name: ofEvent }: Pick<TimelineProps, 'event' | 'name'>) {
-  const found = Object.entries({
-    ...event.attributes,
-    ...(event.json['asset_attributes'] as Json | undefined),
-  }).flatMap(([name, value]) => {
+  // An attribute of the event and one of its asset may have one name.
+  const attributes = [event.attributes, (event.json['asset_attributes'] ?? {}) as Json].flatMap(Object.entries);
+  const found = attributes.flatMap(([name, value]) => {
     const blob = memberOf(value, 'arc_blob_identity');
     return typeof blob === 'string' ? [{ name, value, blob: blob.slice(blob.lastIndexOf('/') + 1) }] : [];
   });
@@ -113,11 +112,11 @@ function Attachments({ event, name: ofEvent }: Pick<TimelineProps, 'event' | 'na
     <>
       <h4>{CONSOLE_TEXTS.attachments}</h4>
       <ul class="plain">
-        {found.map(({ name, value, blob }) => {
+        {found.map(({ name, value, blob }, at) => {
           const open = CONSOLE_TEXTS.attachment(String(memberOf(value, 'arc_display_name') ?? name));
           const href = onService(`/archivist/v2/attachments/${event.identity}/${encodeURIComponent(blob)}`);
           return (
-            <li key={name}>
+            <li key={at}>
               <a href={href} aria-label={TEXTS.ofRow(open, ofEvent)} download>
                 <EvidenceText text={open} />
               </a>{' '}

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { unzipSync, zipSync } from 'fflate';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { completeBundle } from '../../src/core/bundle/complete-bundle.js';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
 import { template, until } from '../api/test-service.js';
+import { uploadFile } from '../api/upload-file.js';
 import { chromiumPath } from '../support/chromium.js';
 import { type ConsoleBrowser, consoleBrowser, sessionOf, type Visit } from './console-rig.js';
 import type { OpenPage } from './page-rig.js';
@@ -204,6 +206,18 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       await found(page, /3[0-9] events, the newest first/);
       expect((await titles(page)).at(-1)).toBe('Asset created');
     }));
+
+  it('finds one event by its identity', async () => {
+    const { json } = await rig.owner.get(`/archivist/v2/${asset}/events?event_attributes.vcon_operation=vcon_created`);
+    const [{ identity }] = json['events'] as [{ identity: string }];
+    await visit(async (_, page) => {
+      await field(page).fill(identity);
+      await found(page, '1 event,');
+      expect(await titles(page)).toEqual(['Created']);
+      await field(page).fill(identity.replace(/.$/, 'g'));
+      await found(page, 'Nothing was found');
+    });
+  });
 
   it('keeps what was found when reading on fails, says why, and leaves out nothing when it is tried again', () =>
     visit(
@@ -458,6 +472,90 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       },
       { query: '?operation=vcon_consent_accepted&status=CONFIRMED&since=2020-01-01' },
     ));
+
+  it('keeps in the address the operation, the status and the day that the reader chooses', () =>
+    visit(async (_, page) => {
+      await found(page, 'The newest 25');
+      await page.getByText('Filters', { exact: true }).click();
+      await page.getByLabel('Operation', { exact: true }).selectOption('Consent given');
+      await found(page, '1 event,');
+      await page.getByLabel('Status', { exact: true }).selectOption('STORED');
+      await found(page, 'Nothing was found');
+      await page.getByLabel('Status', { exact: true }).selectOption('CONFIRMED');
+      await found(page, '1 event,');
+      await page.getByLabel('From', { exact: true }).fill('2099-01-01');
+      await found(page, 'Nothing was found');
+      expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+        operation: 'vcon_consent_accepted',
+        status: 'CONFIRMED',
+        since: '2099-01-01',
+      });
+    }));
+
+  it('takes a file that is dropped on any of its pages: finds it, or checks it with the place that is shown', () =>
+    visit(
+      async (open, page) => {
+        const drop = async (content: string) => {
+          const files = await page.evaluateHandle(
+            `(() => { const moved = new DataTransfer(); moved.items.add(new File([${JSON.stringify(content)}], 'dropped.json')); return moved; })()`,
+          );
+          await page.dispatchEvent('h1', 'dragover', { dataTransfer: files });
+          await page.getByText('Drop the file to find it').waitFor();
+          await page.dispatchEvent('h1', 'drop', { dataTransfer: files });
+          await page.getByText('Drop the file to find it').waitFor({ state: 'detached' });
+        };
+        await page.getByRole('table').first().waitFor();
+        await drop(VCON);
+        await page.getByText('Events about dropped.json').waitFor();
+        await page.getByRole('button', { name: 'Show more' }).click();
+        await page.getByRole('link', { name: 'Consent given' }).click();
+        await page.getByText('Your file dropped.json is checked too.').waitFor();
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        await open.trust(rig.running.service.rootFingerprint);
+        await page.locator('.banner.verified').waitFor();
+        const address = page.url();
+        await drop(VCON.replace('0.3.0', '0.3.1'));
+        await page.locator('.banner.refused').waitFor();
+        await open.give(browser.file('chosen.json', VCON));
+        await page.getByText('Your file chosen.json is checked too.').waitFor();
+        await page.locator('.banner.verified').waitFor();
+        expect(page.url()).toBe(address);
+      },
+      { query: '?view=audit' },
+    ));
+
+  it('lists every file that an event carries, also two of one name, and each is what was uploaded', async () => {
+    const uploaded = async (text: string, more: object = {}) => {
+      const { json } = await uploadFile(rig.url, rig.owner, new TextEncoder().encode(text), 'text/plain');
+      const { alg, value } = json['hash'] as { readonly alg: string; readonly value: string };
+      const hash = { arc_blob_hash_alg: alg, arc_blob_hash_value: value };
+      return { arc_attribute_type: 'arc_attachment', arc_blob_identity: json['identity'], ...hash, ...more };
+    };
+    const carrier = await post('/archivist/v2/assets', { attributes: {} });
+    const named = { arc_display_name: 'The <b>letter</b>' };
+    await post(`/archivist/v2/${carrier}/events`, {
+      operation: 'Record',
+      behaviour: 'RecordEvidence',
+      event_attributes: { arc_display_type: 'Scanned', scan: await uploaded('of the event', named) },
+      asset_attributes: { scan: await uploaded('of the asset') },
+    });
+    await visit(
+      async (open, page) => {
+        const links = page.getByRole('link', { name: /^Open .*: Scanned/ });
+        await links.first().waitFor();
+        expect(await links.allTextContents()).toEqual(['Open The <b>letter</b>', 'Open scan']);
+        const contents: string[] = [];
+        for (const link of await links.all()) {
+          const [saved] = await Promise.all([page.waitForEvent('download'), link.click()]);
+          contents.push(readFileSync(await saved.path(), 'utf8'));
+        }
+        expect(contents).toEqual(['of the event', 'of the asset']);
+        await page.getByText(sha256('of the event'), { exact: true }).waitFor();
+        expect(await open.barriers()).toEqual([]);
+      },
+      { query: `?asset=${carrier.slice('assets/'.length)}` },
+    );
+  });
 
   it.each([
     ['Chain', 'night shift & more!', ['Sent to a partner']],
@@ -736,6 +834,27 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       },
       { query: '?operation=vcon_consent_accepted' },
     ));
+
+  it('shows that an event has its receipt as the service says so, whatever a list says that was read before', async () => {
+    const { json } = await rig.owner.get(`/archivist/v2/${asset}/events?event_attributes.vcon_operation=vcon_created`);
+    const [event] = json['events'] as object[];
+    await visit(
+      async (_, page) => {
+        await page.route('**/assets/-/events?**', async (route) => {
+          const body = (await (await route.fetch()).text()).replaceAll(/CONFIRMED|UNEQUIVOCAL/g, 'STORED');
+          await route.fulfill({ body, contentType: 'application/json' });
+        });
+        const told = `event: position\ndata: {}\n\nevent: asset_event\ndata: ${JSON.stringify(event)}\n\n`;
+        await page.route('**/events/stream', (route) =>
+          route.fulfill({ body: told, contentType: 'text/event-stream' }),
+        );
+        await page.reload();
+        await page.getByText('in the log, under its seal').waitFor();
+        expect(await page.getByText('stored; the log has not taken it in yet').count()).toBe(2);
+      },
+      { query: `?conversation=${SUBJECT}` },
+    );
+  });
 
   it('leads from an event that witnesses have cosigned to the logs, which check and name them', () =>
     visit(
