@@ -42,7 +42,7 @@ export function AccessView() {
     if (wasEdited.current && !edited) add.current?.focus();
     wasEdited.current = edited !== undefined;
   }, [edited]);
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
+  if (fault) return <SignIn fault={fault} onAgain={reload} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   const save = (body: PolicyBody) =>
     act.run(async () => {

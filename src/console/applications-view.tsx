@@ -63,7 +63,7 @@ export function ApplicationsView() {
     return (
       <>
         {card}
-        <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />
+        <SignIn fault={fault} onAgain={reload} />
       </>
     );
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;

@@ -4,6 +4,7 @@ import { type Json, memberOf, textOf } from './json-members.js';
 import { type PlaceLink, QueryAnchor } from './place-link.js';
 import { readList } from './read-list.js';
 import { readJson } from './session-reader.js';
+import { SignIn } from './sign-in-view.js';
 import { useLoaded } from './use-loaded.js';
 
 const TEXTS = CONSOLE_TEXTS.compliance;
@@ -19,19 +20,31 @@ interface ComplianceProps extends PlaceLink {
 /** The verdict of the service over an asset: each policy that applies, with its reason. */
 export function AssetCompliance({ asset, at, onGo }: ComplianceProps) {
   const query = new URLSearchParams({ page_size: String(PAGE), ...(at !== undefined && { compliant_at: at }) });
-  const { value } = useLoaded(() => readJson(`/archivist/v1/compliance/assets/${asset}?${query}`), [asset, at]);
+  const { value, fault, reload } = useLoaded(
+    () => readJson(`/archivist/v1/compliance/assets/${asset}?${query}`),
+    [asset, at],
+  );
   const { value: policies } = useLoaded(
     () => readList(readJson, '/archivist/v1/compliance_policies', 'compliance_policies', PAGE),
     [],
   );
   const nameOf = (identity: string) =>
     textOf(policies?.items.find((policy) => policy['identity'] === identity)?.['display_name'] ?? TEXTS.policy);
+  const title = at === undefined ? TEXTS.ofAsset : TEXTS.ofAssetThen;
+  // Who sees an event may see nothing of its asset, which is no fault.
+  if (fault && fault.reason !== 'absent')
+    return (
+      <section class="part">
+        <h2>{title}</h2>
+        <SignIn fault={fault} onAgain={reload} />
+      </section>
+    );
   const statements = (memberOf(value, 'compliance') ?? []) as readonly Json[];
   if (value === undefined || statements.length === 0) return null;
   const isCompliant = memberOf(value, 'compliant') === true;
   return (
     <section class="part">
-      <h2>{at === undefined ? TEXTS.ofAsset : TEXTS.ofAssetThen}</h2>
+      <h2>{title}</h2>
       <p>
         <strong class={isCompliant ? 'good' : 'bad'}>{isCompliant ? TEXTS.isCompliant : TEXTS.isOutstanding}</strong>
       </p>

@@ -49,7 +49,7 @@ export function AssetState({ asset, at, onShown, onGo }: StateProps) {
             </p>
           </>
         )}
-        {fault && <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />}
+        {fault && <SignIn fault={fault} onAgain={reload} />}
         {value && <p class="hint">{CONSOLE_TEXTS.stateHelp}</p>}
         {value && <AssetAttributes asset={value} />}
       </section>

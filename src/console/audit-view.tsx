@@ -30,7 +30,7 @@ export function AuditView({ outcome, onGo }: AuditProps) {
   const path = `/archivist/v1/security_events${query}`;
   const { value, fault, reload } = useLoaded(() => readList(readJson, path, 'security_events', MOST), [path]);
   const rows = useMemo(() => value?.items.map(recordedEvent) ?? [], [value]);
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
+  if (fault) return <SignIn fault={fault} onAgain={reload} />;
   const choose = (chosen: string) =>
     onGo(String(new URLSearchParams([['view', 'audit'], ...(chosen === '' ? [] : [['outcome', chosen]])])));
   return (

@@ -3,10 +3,10 @@ import { type Column, DataTable } from './data-table.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { type Json, textOf } from './json-members.js';
 import { Moment } from './moment.js';
-import { NoAnswer } from './no-answer.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { readList } from './read-list.js';
 import { readJson } from './session-reader.js';
+import { SignIn } from './sign-in-view.js';
 import { useLoaded } from './use-loaded.js';
 
 const TEXTS = OPERATOR_TEXTS.service.capture;
@@ -37,7 +37,13 @@ const isSilent = (report: Json): boolean => Date.parse(textOf(report['reported_a
 /** The queues that plugins deliver from, their dead letters, and the gaps that they found. */
 export function CaptureState() {
   const { value, fault, reload } = useLoaded(load, []);
-  if (fault) return <NoAnswer why={fault.message} onAgain={reload} />;
+  if (fault)
+    return (
+      <section class="part">
+        <h2>{TEXTS.title}</h2>
+        <SignIn fault={fault} onAgain={reload} />
+      </section>
+    );
   if (!value) return null;
   const letters = value.flatMap(({ report }) => listOf(report, 'letters'));
   const gaps = value.flatMap(({ report }) => listOf(report, 'gaps'));

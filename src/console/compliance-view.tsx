@@ -42,7 +42,7 @@ interface ComplianceProps extends PlaceLink {
 export function ComplianceView({ policy: wanted, atOnce, kept, onGo }: ComplianceProps) {
   const reading = useCompliance(atOnce, kept);
   const { soFar, fault } = reading;
-  if (!soFar && fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reading.more} />;
+  if (!soFar && fault) return <SignIn fault={fault} onAgain={reading.more} />;
   if (!soFar) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   return (
     <>

@@ -172,7 +172,6 @@ export const CONSOLE_TEXTS = {
     ofAssetThen: 'Compliance then, under the current policies',
     isCompliant: 'Compliant with every policy that applies',
     isOutstanding: 'Not compliant',
-    noneApplies: 'No compliance policy applies to this asset.',
   },
 } as const;
 

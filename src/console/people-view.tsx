@@ -33,7 +33,7 @@ async function readPeople() {
 export function PeopleView() {
   const { value, fault, reload } = useLoaded(readPeople, []);
   const act = useAct();
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
+  if (fault) return <SignIn fault={fault} onAgain={reload} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   const change = (send: () => Promise<unknown>, done = '') =>
     act.run(async () => {
@@ -60,6 +60,7 @@ export function PeopleView() {
       </section>
       <section class="part">
         <h2>{TEXTS.invites}</h2>
+        {!value.invites.isWhole && <p class="hint">{OPERATOR_TEXTS.more(MOST)}</p>}
         <DataTable
           caption={TEXTS.invites}
           columns={INVITE_COLUMNS}

@@ -3,6 +3,7 @@ import { TextField } from './act-view.js';
 import { Choice } from './choice.js';
 import { EvidenceText } from './evidence-text.js';
 import { type Json, memberOf, textOf } from './json-members.js';
+import { NoAnswer } from './no-answer.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import {
   matching,
@@ -15,6 +16,7 @@ import {
 import { type PolicyBody, policySentences } from './policy-sentence.js';
 import { readList } from './read-list.js';
 import { readJson } from './session-reader.js';
+import { SignInAgain } from './sign-in-view.js';
 import { useLoaded } from './use-loaded.js';
 
 const TEXTS = OPERATOR_TEXTS.access;
@@ -38,9 +40,17 @@ interface TrialProps {
 
 /** What a policy would give to a person or an organisation, over the assets that there are. */
 export function PolicyTrial({ body, organisations }: TrialProps) {
-  const { value } = useLoaded(readScene, []);
+  const { value, fault, reload } = useLoaded(readScene, []);
   const [chosen, setChosen] = useState('');
   const [groups, setGroups] = useState('');
+  if (fault)
+    return (
+      <section class="part">
+        <h3>{TEXTS.tryTitle}</h3>
+        <NoAnswer why={fault.message} onAgain={reload} />
+        {fault.reason === 'signed_out' && <SignInAgain />}
+      </section>
+    );
   if (!value) return null;
   const choices = [...value.people, ...organisations];
   const found = choices.find(({ identity }) => identity === chosen);

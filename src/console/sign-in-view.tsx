@@ -6,7 +6,7 @@ import type { Unanswered } from './session-reader.js';
 interface SignInProps {
   /** Why the service did not answer. */
   readonly fault: Unanswered;
-  /** Whether the page was just opened; otherwise a session has ended. */
+  /** Whether the page was just opened; otherwise, if the reader is signed out, a session has ended. */
   readonly isFirst?: boolean;
   /** Asks the service once more. */
   onAgain?(): void;
@@ -14,7 +14,7 @@ interface SignInProps {
 
 /** The way back in, for a reader whom the service does not know; for another fault what it said. */
 export function SignIn({ fault, isFirst = false, onAgain }: SignInProps) {
-  if (fault.reason !== 'signed_out') return isFirst ? <NoAnswer why={fault.message} onAgain={onAgain} /> : null;
+  if (fault.reason !== 'signed_out') return <NoAnswer why={fault.message} onAgain={onAgain} />;
   const here = `/console${location.search}`;
   return (
     <section class="card">

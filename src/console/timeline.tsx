@@ -25,7 +25,7 @@ export function Timeline({ place, known: { page, isPart = false, fault, reload }
       <p class="hint" role="status">
         {page ? timelineText(page, isPart && !fault, isChecked) : fault ? '' : CONSOLE_TEXTS.loading}
       </p>
-      {fault && <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />}
+      {fault && <SignIn fault={fault} onAgain={reload} />}
       {page?.hidden.map((why) => (
         <p key={why}>
           <EvidenceText text={`${CONSOLE_TEXTS.hiddenTitle}: ${why}`} />

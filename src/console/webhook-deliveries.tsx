@@ -6,10 +6,10 @@ import { type Column, DataTable } from './data-table.js';
 import { EvidenceText } from './evidence-text.js';
 import { type Json, known, textOf } from './json-members.js';
 import { Moment, timeText } from './moment.js';
-import { NoAnswer } from './no-answer.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { readList } from './read-list.js';
 import { readJson, sendJson } from './session-reader.js';
+import { SignIn } from './sign-in-view.js';
 import { TEXTS as SHARED_TEXTS } from './texts.js';
 import { useAct } from './use-act.js';
 import { useLoaded } from './use-loaded.js';
@@ -77,7 +77,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Json }) {
         </button>
       </Choice>
       <ActResult act={act} />
-      {fault && <NoAnswer why={fault.message} onAgain={reload} />}
+      {fault && <SignIn fault={fault} onAgain={reload} />}
       {!value && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
       {value && !value.isWhole && <p class="hint">{OPERATOR_TEXTS.more(value.items.length)}</p>}
       {value && (

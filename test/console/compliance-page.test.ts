@@ -149,6 +149,47 @@ describe.skipIf(!chromiumPath)('compliance in a browser', { timeout: 180_000 }, 
       await page.getByRole('button', { name: 'Check the evidence' }).waitFor();
     }));
 
+  it('shows the verdict of the service over an asset, then and now, and says so when there is none', () =>
+    visit(
+      async (_, page) => {
+        await page.getByLabel('Show').selectOption('all');
+        await table(page, 'All assets').getByRole('link', { name: 'The answered call' }).first().click();
+        await page.getByText('Compliant with every policy that applies').waitFor();
+        await page.getByText('Complaints are answered: Compliant.').waitFor();
+        await page.locator('.timeline > li').nth(1).getByRole('link').last().click();
+        await page.getByRole('heading', { name: 'Compliance then, under the current policies' }).waitFor();
+        await page.getByText('Not compliant').waitFor();
+        await page.getByText('Complaints are answered: Outstanding.').waitFor();
+        let isAway = true;
+        await page.route('**/compliance/assets/**', (route) => (isAway ? route.abort() : route.continue()));
+        await page.reload();
+        await page.getByRole('alert').filter({ hasText: 'The service cannot be reached' }).waitFor();
+        isAway = false;
+        await page.getByRole('button', { name: 'Try again' }).click();
+        await page.getByText('Not compliant').waitFor();
+      },
+      { refused: /ERR_FAILED|status of 404/ },
+    ));
+
+  it.each([
+    ['14 days', 14, '2026-05-30'],
+    ['12 weeks', 12, '2026-05-24'],
+    ['12 months', 12, '2026-04-30'],
+  ])('counts what was outstanding at the end of each of %s in the reader’s zone', (step, count, second) =>
+    visit(
+      async (_, page) => {
+        await page.clock.setFixedTime(new Date('2026-05-31T12:00:00Z'));
+        await page.reload();
+        await page.getByLabel('Step').selectOption(step);
+        const times = table(page, 'Over time').locator('time');
+        await expect.poll(() => times.count()).toBe(count);
+        const until = (at: number) => times.nth(at).getAttribute('datetime');
+        expect([await until(0), await until(1)]).toEqual(['2026-05-31T12:00:00.000Z', `${second}T14:59:59.999Z`]);
+      },
+      { timezoneId: 'Asia/Tokyo' },
+    ),
+  );
+
   it('says of a policy that was deleted that it does not exist, and nothing about assets', () =>
     visit(
       async (_, page) => {

@@ -162,6 +162,20 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
     ),
   );
 
+  it('make an Owner once, however often the button is pressed', () =>
+    visit('applications', async (_, page) => {
+      await page.getByLabel('Name').fill('Pressed twice');
+      await page.getByLabel('Owner: may do everything').check();
+      await page.getByRole('button', { name: 'Create' }).dblclick();
+      await page.getByRole('button', { name: 'I have stored it' }).click();
+      await row(page, 'Applications', 'Pressed twice').filter({ hasText: 'Owner' }).waitFor();
+      await page.reload();
+      await page.getByRole('table').waitFor();
+      expect(await row(page, 'Applications', 'Pressed twice').count()).toBe(1);
+      await pressAndConfirm(page, row(page, 'Applications', 'Pressed twice'), 'Delete');
+      await page.getByText('was deleted').waitFor();
+    }));
+
   it('make an application and delete it by keyboard only', () =>
     visit('applications', async (open, page) => {
       await page.getByRole('table').waitFor();
@@ -233,6 +247,67 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await pressAndConfirm(page, member, 'Remove Owner role');
       await member.getByRole('button', { name: 'Make Owner' }).waitFor();
     }));
+
+  it('deactivate a person, and reactivate the person without a role', async () => {
+    await rig.join('returner', ['OWNER']);
+    await visit('people', async (_, page) => {
+      const member = row(page, 'Members', 'returner@example.com');
+      await member.filter({ hasText: 'Owner' }).waitFor();
+      await pressAndConfirm(page, member, 'Deactivate');
+      await member.filter({ hasText: 'deactivated' }).waitFor();
+      await pressAndConfirm(page, member, 'Reactivate');
+      await member.getByRole('button', { name: 'Make Owner: Name of returner' }).waitFor();
+      expect((await member.getByRole('cell').allTextContents()).slice(2, 4)).toEqual(['–', 'active']);
+    });
+  });
+
+  it('say of a list that there is more of it than they show', () =>
+    visit('people', async (_, page) => {
+      for (const list of ['members', 'invites'])
+        await page.route(`**/${list}?**`, async (route) => {
+          const json = (await (await route.fetch()).json()) as Record<string, object[]>;
+          const [one] = json[list]!;
+          const many = Array.from({ length: 1000 }, (_, at) => ({ ...one, identity: `${list}/${at}` }));
+          await route.fulfill({ json: { [list]: many, next_page_token: 'more' } });
+        });
+      await page.reload();
+      await page.getByRole('table').nth(1).waitFor();
+      expect(await page.getByText('Only the newest 1000 are shown. The API has all of them.').count()).toBe(2);
+    }));
+
+  it.each([
+    ['service', 'capture_reports', 'Capture of conversations'],
+    ['webhooks', 'deliveries', 'Deliveries to The <b>warehouse</b>'],
+    ['access', 'members', 'Try it for a person'],
+  ])('say why a part of a page shows nothing, and lead back to the sign-in if it has ended: %s', (view, list, part) =>
+    visit(
+      view,
+      async (_, page) => {
+        let status = 401;
+        await page.route(`**/${list}?**`, (route) => (status === 200 ? route.continue() : route.fulfill({ status })));
+        await page.reload();
+        if (view === 'webhooks') await page.getByRole('button', { name: 'Deliveries: The <b>warehouse</b>' }).click();
+        if (view === 'access') await page.getByRole('button', { name: 'New policy' }).click();
+        await page.getByRole('link', { name: 'Sign in' }).waitFor();
+        status = 500;
+        await page.reload();
+        if (view === 'webhooks') await page.getByRole('button', { name: 'Deliveries: The <b>warehouse</b>' }).click();
+        if (view === 'access') await page.getByRole('button', { name: 'New policy' }).click();
+        await page.getByRole('alert').filter({ hasText: 'The service could not answer (status 500)' }).waitFor();
+        await page.getByRole('heading', { name: part }).waitFor();
+        status = 200;
+        await page.getByRole('button', { name: 'Try again' }).click();
+        await page.getByRole('alert').waitFor({ state: 'detached' });
+        await page.getByRole('heading', { name: part }).waitFor();
+        if (view !== 'access') return;
+        await page.getByLabel('Person, application or organisation').waitFor();
+        await press(page, page.getByRole('button', { name: 'Cancel' }));
+        const add = page.getByRole('button', { name: 'New policy' });
+        await expect.poll(() => add.evaluate((element) => element.matches(':focus'))).toBe(true);
+      },
+      { refused: /status of (?:401|500)/ },
+    ),
+  );
 
   it('try an access policy for a person before it is saved, and what they say then holds', () =>
     visit('access', async (open, page) => {
@@ -453,7 +528,10 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await row(page, 'Webhooks', 'Ledger of the <i>bank</i>').filter({ hasText: NOWHERE }).waitFor();
       expect(await page.locator('#page i').count()).toBe(0);
       expect(await page.getByText('whsec_').count()).toBe(0);
+      await press(page, row(page, 'Webhooks', 'Ledger of the').getByRole('button', { name: 'Deliveries' }));
+      await page.getByRole('heading', { name: 'Deliveries to Ledger of the <i>bank</i>' }).waitFor();
       await pressAndConfirm(page, row(page, 'Webhooks', 'Ledger of the'), 'Delete');
+      await page.getByRole('heading', { name: 'Deliveries to' }).waitFor({ state: 'detached' });
       await page.getByText('was deleted').waitFor();
       const { json } = await rig.owner.get('/archivist/iam/v1/webhooks');
       expect(JSON.stringify(json)).not.toContain('Ledger of the');
