@@ -166,7 +166,15 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
     visit('applications', async (_, page) => {
       await page.getByLabel('Name').fill('Pressed twice');
       await page.getByLabel('Owner: may do everything').check();
-      await page.getByRole('button', { name: 'Create' }).dblclick();
+      let answer = () => {};
+      const pressed = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      await page.route('**/applications', (route) => pressed.then(() => route.continue()));
+      const create = page.getByRole('button', { name: 'Create' });
+      await create.click();
+      await create.click({ force: true });
+      answer();
       await page.getByRole('button', { name: 'I have stored it' }).click();
       await row(page, 'Applications', 'Pressed twice').filter({ hasText: 'Owner' }).waitFor();
       await page.reload();
