@@ -64,7 +64,15 @@ function BundlePage({ files, evidence }: { readonly files: BundleFiles; readonly
 }
 
 /** The name under which the reader has this page, for the command that repeats the check. */
-const ownName = (): string => decodeURIComponent(location.pathname.replace(/^.*\//, '')) || PAGE_PATH;
+function ownName(): string {
+  const name = location.pathname.replace(/^.*\//, '');
+  try {
+    return decodeURIComponent(name) || PAGE_PATH;
+  } catch {
+    // A disk may have names that are not UTF-8.
+    return name;
+  }
+}
 
 async function start(root: HTMLElement): Promise<void> {
   const text = document.getElementById('evidence')?.textContent ?? '';
