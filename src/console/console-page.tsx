@@ -8,8 +8,10 @@ import { ConversationView } from './conversation-view.js';
 import { EvidenceText } from './evidence-text.js';
 import { FindView } from './find-view.js';
 import { Frame } from './frame.js';
+import type { GivenFile } from './given-files.js';
 import { type HashedFile, hashedFile } from './hashed-file.js';
 import { memberOf, textOf } from './json-members.js';
+import { faultText } from './read-service.js';
 import { readQuery, type SearchQuery, writeQuery } from './search-query.js';
 import { readJson, signOut, Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
@@ -109,7 +111,12 @@ function useFile(onHashed: (file: HashedFile) => void) {
       setFileFault(TEXTS.unreadableFile(given.name));
     }
   };
-  return { file, fileFault, take };
+  const drop = (given: Promise<readonly GivenFile[]>) =>
+    given.then(
+      ([first]) => first && take(first.file),
+      (error: unknown) => setFileFault(faultText(error)),
+    );
+  return { file, fileFault, take, drop };
 }
 
 interface NobodyProps {
@@ -133,10 +140,10 @@ function ConsolePage() {
   const place = wanted(parameters);
   const view = viewOf(parameters);
   const query = readQuery(parameters);
-  const { file, fileFault, take } = useFile(({ hashes }) => {
+  const { file, fileFault, take, drop } = useFile(({ hashes }) => {
     if (!place || view !== 'find') go(writeQuery({ ...query, text: '', hashes }), true);
   });
-  const isOver = useDrop((given) => given.then(([first]) => first && take(first.file)));
+  const isOver = useDrop(drop);
   const change = (next: SearchQuery) => go(writeQuery(next), next.hashes.length !== query.hashes.length);
   const { title, introduction } =
     place && view === 'find'

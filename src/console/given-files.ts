@@ -1,8 +1,9 @@
-import type { BundleFiles } from '../core/bundle/bundle-index.js';
+import { type BundleFiles, INDEX_PATH } from '../core/bundle/bundle-index.js';
 import { withoutOuterFolder } from '../core/bundle/outer-folder.js';
+import { isSystemFile } from '../core/bundle/system-file.js';
 import { isBundle } from '../core/bundle/verify-bundle.js';
 import { type EvidenceFile, evidenceFile, evidenceFolder } from '../core/evidence/evidence-file.js';
-import { judgeBundleFiles } from '../core/evidence/open-bundle.js';
+import { judgeBundleFiles, MOST_FILES } from '../core/evidence/open-bundle.js';
 import { hasReplica } from '../core/evidence/replica-logs.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { TEXTS } from './texts.js';
@@ -13,7 +14,11 @@ export interface GivenFile {
   readonly file: File;
 }
 
-async function bytesOf({ path, file }: GivenFile): Promise<Uint8Array> {
+/** Of the files of a folder together. They are all in memory at once. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** @throws {UsageError} when it cannot be read */
+export async function bytesOf({ path, file }: GivenFile): Promise<Uint8Array> {
   try {
     return new Uint8Array(await file.arrayBuffer());
   } catch {
@@ -22,33 +27,53 @@ async function bytesOf({ path, file }: GivenFile): Promise<Uint8Array> {
 }
 
 /**
- * Reads given files as evidence. A folder that is an unpacked bundle or a replica of logs is one piece; the files of any
- * other folder are pieces of their own.
- * @throws {UsageError} when one cannot be read, or a folder is larger than any bundle is
+ * Reads given files as evidence. A folder that is an unpacked bundle or a replica of logs is one piece. The files of any
+ * other folder, and the folders in it, are pieces of their own.
+ * @throws {UsageError} when one cannot be read, or a folder is too large
  */
-export async function readGiven(given: readonly GivenFile[]): Promise<EvidenceFile[]> {
+export function readGiven(given: readonly GivenFile[]): Promise<EvidenceFile[]> {
+  return readInside('', given);
+}
+
+/** @param prefix of all paths: the folder that they are in, with its slash */
+async function readInside(prefix: string, given: readonly GivenFile[]): Promise<EvidenceFile[]> {
   const folders = new Map<string, GivenFile[]>();
   const found: EvidenceFile[] = [];
   for (const each of given) {
-    const slash = each.path.indexOf('/');
+    const slash = each.path.indexOf('/', prefix.length);
+    const folder = each.path.slice(0, slash);
     if (slash < 0) found.push(await evidenceFile(each.path, await bytesOf(each)));
-    else folders.set(each.path.slice(0, slash), [...(folders.get(each.path.slice(0, slash)) ?? []), each]);
+    else if (!folders.get(folder)?.push(each)) folders.set(folder, [each]);
   }
-  for (const [name, files] of folders) found.push(...(await readFolder(name, files)));
+  for (const [folder, files] of folders) found.push(...(await readFolder(folder, files)));
   return found;
 }
 
 async function readFolder(name: string, given: readonly GivenFile[]): Promise<EvidenceFile[]> {
+  const inside = ({ path }: GivenFile) => path.slice(name.length + 1);
+  const files: Record<string, Uint8Array> = Object.fromEntries(given.map((each) => [inside(each), new Uint8Array()]));
+  if (!isOnePiece(withoutOuterFolder(files))) return readLoose(name, given);
   const judge = judgeBundleFiles();
-  const files: Record<string, Uint8Array> = {};
   for (const each of given) {
-    const path = each.path.slice(name.length + 1);
-    judge(path, each.file.size);
-    files[path] = await bytesOf(each);
+    judge(inside(each), each.file.size);
+    files[inside(each)] = await bytesOf(each);
   }
-  const inside: BundleFiles = withoutOuterFolder(files);
-  if (isBundle(inside) || hasReplica(Object.keys(inside))) return [evidenceFolder(name, inside)];
-  return Promise.all(given.map(async (each) => evidenceFile(each.path, files[each.path.slice(name.length + 1)]!)));
+  return [evidenceFolder(name, withoutOuterFolder(files))];
+}
+
+/** Whether files are a bundle or a replica. A folder around a bundle and other files is neither. */
+function isOnePiece(files: BundleFiles): boolean {
+  const names = Object.keys(files);
+  if (names.includes(INDEX_PATH)) return true;
+  return !names.some((name) => name.endsWith(`/${INDEX_PATH}`)) && (isBundle(files) || hasReplica(names));
+}
+
+/** What people put into a folder. As documents, the files of their system would refuse all evidence beside them. */
+async function readLoose(folder: string, given: readonly GivenFile[]): Promise<EvidenceFile[]> {
+  const own = given.filter(({ path }) => !isSystemFile(path));
+  const bytes = own.reduce((sum, { file }) => sum + file.size, 0);
+  if (own.length > MOST_FILES || bytes > MOST_BYTES) throw new UsageError(TEXTS.largeFolder(folder));
+  return readInside(`${folder}/`, own);
 }
 
 /** Adds files to those that are there: another file of the same name gets a number, the same file is not added again. */

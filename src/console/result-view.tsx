@@ -73,6 +73,12 @@ export const hasVerdict = (result: CheckResult | undefined): boolean =>
 const isUnpinned = ({ verdict }: Answered): boolean =>
   verdict.outcome !== 'refused' && verdict.missing.some(({ what }) => what === 'issuer');
 
+/** What counted beside a root fingerprint, or instead of it. */
+function alsoTrusted({ origin, reader }: Answered): readonly string[] {
+  if (!reader.root || reader.keys.length === 0) return [];
+  return [origin === 'given_keys' ? TEXTS.rootUnused : TEXTS.keysToo];
+}
+
 /** The answer in a word or two. */
 export function titleOf(result: CheckResult): string {
   if ('problem' in result) return TEXTS.problems[result.problem];
@@ -92,6 +98,7 @@ export function ResultView({ result, heading }: ResultProps) {
     isUnvouched ? TEXTS.unvouchedSummary : TEXTS.summary[verdict.outcome],
     ...(isUnpinned(result) && !isUnvouched ? [TEXTS.unpinned] : []),
     ...(origin === 'given_keys' ? [TEXTS.keysFrom.given_keys()] : keysFrom),
+    ...alsoTrusted(result),
     ...(hasWebCrypto() ? [] : [TEXTS.plainCrypto]),
   ];
   return (

@@ -1,8 +1,10 @@
 import { readKeyDocument } from '../core/cose/key-document.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
+import { UsageError } from '../core/evidence/usage-error.js';
 import { FingerprintError, parseRootFingerprint } from '../core/keys/root-fingerprint.js';
 import { decodeVkey, type NoteKey, NoteKeyType } from '../core/tlog/signed-note.js';
+import { bytesOf } from './given-files.js';
 import { TEXTS } from './texts.js';
 
 /** What the reader typed about whom to trust. */
@@ -56,9 +58,10 @@ export async function readKeyFiles(
   const keys: PublicJwk[] = [];
   for (const file of files) {
     try {
-      keys.push(...readKeyDocument(new Uint8Array(await file.arrayBuffer())));
+      keys.push(...readKeyDocument(await bytesOf({ path: file.name, file })));
     } catch (error) {
       if (error instanceof VerificationError) return { keys: [], fault: TEXTS.keysBad(file.name, error.message) };
+      if (error instanceof UsageError) return { keys: [], fault: error.message };
       throw error;
     }
   }

@@ -32,7 +32,8 @@ export const TEXTS = {
   witnessesHelp: 'Such as witness.example+1a2b3c4d+BA… Each of these witnesses must have cosigned.',
   witnessOfLog: 'is the key of a log, not of a witness',
   keyFiles: 'Key files that you got from the operator, if you have no fingerprint',
-  keyFilesHelp: 'scitt-keys, jwks.json or did.json. Keys among the evidence are never trusted.',
+  keyFilesHelp:
+    'Choose both together: scitt-keys, which has the keys of the logs, and did.json, which has the keys of the issuers. Keys among the evidence are never trusted.',
   keysRead: (count: number) => (count === 1 ? '1 key is trusted.' : `${count} keys are trusted.`),
   keysBad: (name: string, why: string) => `${name}: no keys that can be used (${why})`,
   keptManifest: 'the key list kept in this browser',
@@ -70,6 +71,9 @@ export const TEXTS = {
     claimed_root: (manifest: string) => `Checked with ${manifest} from the evidence itself.`,
     given_keys: () => 'Checked with the key files that you gave.',
   },
+  keysToo: 'The key files that you gave were trusted too.',
+  rootUnused:
+    'Your root fingerprint was not used: these files contain no key list for it to check. Whether a key was revoked is not known.',
   manifest: (number: number, date: string) => `key list ${number} of ${date}`,
   keysPiece: 'the key list',
   keysUnvouched: 'no fingerprint was given, so nothing shows that the operator’s root key signed it',
@@ -165,6 +169,13 @@ export const TEXTS = {
   plainCrypto:
     'This page came over plain HTTP. The browser offers it no cryptography there, so the page checked the signatures itself, with the same result. Others in the network can change a page on its way: use HTTPS or a saved verifier if they might.',
   unreadableFile: (name: string) => `${name} cannot be read.`,
+  unreadableFolder: (name: string) =>
+    `This browser does not let this page read the dropped folder ${name}. Use “Choose a folder” instead.`,
+  emptyFolder: (name: string) => `The folder ${name} contains no files.`,
+  deepFolder: (name: string, most: number) =>
+    `The folder ${name} is nested too deeply: at most ${most} levels are read. Drop a folder further inside, or the files.`,
+  largeFolder: (name: string) =>
+    `The folder ${name} is too large to be read as a whole. Drop only the files of the evidence.`,
   failed: 'The check stopped with an error. Please report it.',
   thisVersion: 'this version',
   licences: 'Licences of the libraries in this page',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readGiven } from '../../src/console/given-files.js';
+import { readGiven, withFiles } from '../../src/console/given-files.js';
 import { bundleIndex, encodeBundleIndex, INDEX_PATH } from '../../src/core/bundle/bundle-index.js';
 import { utf8 } from '../../src/core/bytes.js';
 
@@ -25,7 +25,36 @@ it('a dropped folder is a bundle, and so is its parent if it has nothing else in
   expect(await given('downloads/evidence')).toEqual([['downloads', 'bundle', names]]);
 });
 
-it('a folder with a bundle and other files in it is no bundle', async () => {
-  const kinds = (await given('downloads/evidence', { 'downloads/call.txt': utf8('hello') })).map(([, kind]) => kind);
-  expect(kinds).not.toContain('bundle');
+it('a folder with a bundle’s folder and other files in it is that bundle, and those files by themselves', async () => {
+  const more = { 'downloads/10:30.txt': utf8('hello'), 'downloads/more/call.txt': utf8('hello') };
+  const pieces = await given('downloads/evidence', more);
+  expect(pieces.map(([path, kind]) => `${path}: ${kind}`)).toEqual([
+    'downloads/10:30.txt: document',
+    'downloads/evidence: bundle',
+    'downloads/more/call.txt: document',
+  ]);
+});
+
+it('files that a system adds to folders are no documents beside evidence', async () => {
+  const names = ['.DS_Store', 'Thumbs.db', 'more/desktop.ini', 'call.txt'];
+  const files = names.map((name) => ({ path: `case/${name}`, file: new File([name], name) }));
+  expect((await readGiven(files)).map(({ path }) => path)).toEqual(['case/call.txt']);
+});
+
+it('a folder that does not fit into memory is named before any of it is read', async () => {
+  const film = new File([], 'film.mp4');
+  Object.defineProperty(film, 'size', { value: 2 ** 29 });
+  Object.defineProperty(film, 'arrayBuffer', { value: () => expect.fail('it was read') });
+  await expect(readGiven([{ path: 'case/film.mp4', file: film }])).rejects.toThrow('The folder case is too large');
+});
+
+it('a file that is given twice is there once, and another file of its name has a number', async () => {
+  const texts = ['one', 'one', 'two', ''];
+  const files = await Promise.all(texts.map((text) => readGiven([{ path: 'call.txt', file: new File([text], '') }])));
+  const all = files.reduce((there, more) => withFiles(there, more), []);
+  expect(all.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)])).toEqual([
+    ['call.txt', 'one'],
+    ['call.txt (2)', 'two'],
+    ['call.txt (3)', ''],
+  ]);
 });

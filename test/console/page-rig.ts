@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../support/chromium.js';
@@ -39,6 +39,8 @@ export interface OpenPage {
   readonly complaints: readonly string[];
   /** Chooses files, as in the browser's dialog. */
   give(...paths: string[]): Promise<void>;
+  /** Holds files and folders over the middle of an element. @returns drops them there */
+  hold(onto: string, ...paths: string[]): Promise<() => Promise<void>>;
   /** Types the fingerprint. */
   trust(fingerprint: string): Promise<void>;
   /** The title of the answer, once the page has finished checking. */
@@ -62,7 +64,14 @@ export async function pageRig() {
   const browser = await launchChromium(`--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`);
   return {
     file(name: string, content: string | Uint8Array): string {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    },
+    /** Makes a folder with these files in it. */
+    folder(name: string, files: Readonly<Record<string, Uint8Array>>): string {
+      mkdirSync(join(folder, name));
+      for (const [path, content] of Object.entries(files)) this.file(join(name, path), content);
       return join(folder, name);
     },
     /** Opens the page from a disk, or from a service. */
@@ -123,6 +132,21 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
     complaints,
     async give(...paths) {
       await page.locator('input[type=file]').first().setInputFiles(paths);
+    },
+    async hold(onto, ...paths) {
+      const client = await context.newCDPSession(page);
+      const element = page.locator(onto);
+      await element.scrollIntoViewIfNeeded();
+      const { x, y, width, height } = (await element.boundingBox())!;
+      const data = { items: [], files: paths, dragOperationsMask: 1 };
+      const drag = (type: 'dragEnter' | 'dragOver' | 'drop') =>
+        client.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + height / 2, data });
+      await drag('dragEnter');
+      await drag('dragOver');
+      return async () => {
+        await drag('drop');
+        await client.detach();
+      };
     },
     trust: (fingerprint) => page.getByLabel('Root fingerprint').fill(fingerprint),
     async outcome() {

@@ -107,6 +107,95 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       expect(await shown.getByRole('heading', { name: 'Consent revoked' }).count()).toBe(1);
     }));
 
+  const around = (name: string) => ({
+    ...Object.fromEntries(Object.entries(bundle).map(([path, bytes]) => [`evidence/${path}`, bytes])),
+    'call.json': VCON,
+    [name]: utf8('of the system'),
+  });
+
+  it.each([
+    ['a disk', undefined],
+    ['a service', '127.0.0.1'],
+  ])('takes files that are dropped on a page from %s, and gives the focus to the answer', (_, host) =>
+    inPage(async (open) => {
+      await open.trust(fingerprint);
+      await open.page.getByRole('button', { name: 'Choose files' }).focus();
+      const drop = await open.hold('h1', bundlePath, callPath);
+      await open.page.getByRole('heading', { name: 'Drop to check' }).waitFor();
+      await open.picture('verify-drop');
+      await drop();
+      expect(await open.outcome()).toBe('Verified');
+      expect(await open.focused()).toBe('Verified');
+      expect(await open.page.getByRole('heading', { name: 'Drop to check' }).count()).toBe(0);
+      expect(await open.verdict()).toEqual(await rig.verify('--root', fingerprint, bundlePath, callPath));
+    }, host && addressOf(host)),
+  );
+
+  it('verifies a dropped folder with a bundle’s folder, its vCon and a file of the system in it', () =>
+    inPage(async (open) => {
+      await open.trust(fingerprint);
+      await (await open.hold('h1', rig.folder('case', around('.DS_Store'))))();
+      expect(await open.outcome()).toBe('Verified');
+      expect(await open.page.locator('.files li strong').allTextContents()).toEqual([
+        'case/call.json',
+        'case/evidence',
+      ]);
+    }, addressOf('127.0.0.1')));
+
+  it('says why a dropped folder is not read: it is empty, too deep, or the browser gives a page on a disk none', async () => {
+    const deep = rig.folder('deep', { [`${'d/'.repeat(8)}call.json`]: VCON });
+    const empty = rig.folder('empty', {});
+    await inPage(async (open) => {
+      await (await open.hold('h1', empty))();
+      await open.page.getByText('The folder empty contains no files.').waitFor();
+      await (await open.hold('h1', deep))();
+      await open.page.getByText(/^The folder deep\/.* is nested too deeply: at most 8 levels are read\./).waitFor();
+    }, addressOf('127.0.0.1'));
+    await inPage(async (open) => {
+      await (await open.hold('h1', deep))();
+      await open.page.getByText('does not let this page read the dropped folder deep. Use “Choose a folder”').waitFor();
+    });
+  });
+
+  it('trusts the keys in key files that are chosen or dropped on their field, and says which keys counted', () =>
+    inPage(async (open) => {
+      const keyFile = async (name: string, path: string) => rig.file(name, (await running.anonymous.get(path)).bytes);
+      const keys = [
+        await keyFile('scitt-keys', '/.well-known/scitt-keys'),
+        await keyFile('did.json', '/archivist/v1/didweb/did.json'),
+      ];
+      await open.give(rig.file('statement.cose', bundle['transparent-statement.cose']!));
+      expect(await open.outcome()).toBe('Keys are missing');
+      await open.page.getByText('More to compare with').click();
+      await (await open.hold('details input[type=file]', ...keys))();
+      await open.page.getByText('3 keys are trusted.').waitFor();
+      expect(await open.outcome()).toBe('Verified');
+      expect(await open.page.locator('.files li').count()).toBe(1);
+      const banner = open.page.locator('.banner');
+      await banner.getByText('Checked with the key files that you gave.').waitFor();
+      await open.trust(fingerprint);
+      await banner.getByText('Your root fingerprint was not used').waitFor();
+      await open.give(bundlePath);
+      await banner.getByText('The key files that you gave were trusted too.').waitFor();
+      await open.trust('');
+      const field = open.page.getByLabel('Key files that you got');
+      await field.setInputFiles(keys.slice(1));
+      await open.page.getByText('1 key is trusted.').waitFor();
+      await field.setInputFiles(rig.file('letter.txt', 'hello'));
+      await open.page.getByText('letter.txt: no keys that can be used').waitFor();
+      expect(await open.outcome()).toBe('Not verified yet');
+    }));
+
+  it('says which file cannot be read, of evidence and of keys', () =>
+    inPage(async (open) => {
+      await open.page.evaluate('Blob.prototype.arrayBuffer = () => Promise.reject(new DOMException())');
+      await open.give(callPath);
+      await open.page.getByText('call.json cannot be read.').waitFor();
+      await open.page.getByText('More to compare with').click();
+      await open.page.getByLabel('Key files that you got').setInputFiles(bundlePath);
+      await open.page.getByText('evidence.zip cannot be read.').waitFor();
+    }));
+
   it('says of a zip that it contains no evidence, not that keys are missing, with a fingerprint and without', () =>
     inPage(async (open) => {
       const letter = rig.file('letter.docx', zipSync({ 'word/document.xml': utf8('<w/>') }));
