@@ -10,7 +10,8 @@ export function repeatCommand(result: Extract<CheckResult, { verdict: unknown }>
   const root = origin === 'pinned_root' && fingerprint ? fingerprint : '…';
   return [
     'vcon-archivist verify',
-    origin === 'given_keys' ? '--log-keys … --issuer-keys …' : `--root ${root}`,
+    ...(origin === 'given_keys' ? [] : [`--root ${root}`]),
+    ...(reader.keys.length > 0 ? ['--log-keys … --issuer-keys …'] : []),
     ...(reader.issuer === undefined ? [] : [`--issuer ${quoted(reader.issuer)}`]),
     ...reader.witnesses.map((witness) => `--witness ${quoted(encodeVkey(witness))}`),
     ...files.map(({ file }) => quoted(file.startsWith('-') ? `./${file}` : file)),

@@ -22,6 +22,15 @@ it('the command that repeats a check pins what the reader pinned', () => {
   );
 });
 
+it('the command that repeats a check has a place for key files, wherever the reader gave some', () => {
+  const keys = [{ kty: 'OKP', crv: 'Ed25519', x: '' }] as const;
+  const reader = { keys, witnesses: [] };
+  expect(command({ reader })).toBe('vcon-archivist verify --root AITC-A7TU --log-keys … --issuer-keys … evidence.zip');
+  expect(command({ reader, origin: 'given_keys' })).toBe(
+    'vcon-archivist verify --log-keys … --issuer-keys … evidence.zip',
+  );
+});
+
 it('the command that repeats a check trusts no root that only the evidence names', () => {
   expect(command({ origin: 'claimed_root' })).toBe('vcon-archivist verify --root … evidence.zip');
 });
