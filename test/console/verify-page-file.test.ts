@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { BUILT_PAGE } from './page-rig.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const MOST_BYTES = 120_000;
+const MOST_BYTES = 122_000;
 const built = readFileSync(BUILT_PAGE);
 const bundlePage = readFileSync(BUILT_PAGE.replace('verify.html', 'bundle.html'));
 
@@ -29,7 +29,7 @@ describe('the file of the verifier', () => {
     }
   });
 
-  it('is at most 120 kB to load, and names the licence of everything in it', () => {
+  it('is at most 122 kB to load, and names the licence of everything in it', () => {
     expect(gzipSync(built).length).toBeLessThan(MOST_BYTES);
     for (const name of ['preact', 'cbor-x', 'fflate', '@noble/hashes'])
       expect(built.includes(`${name} `), name).toBe(true);
