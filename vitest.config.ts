@@ -13,8 +13,8 @@ export default defineConfig({
     // Some tests race real browsers, servers and clocks. A second attempt keeps one lost race from failing a long run;
     // the reporter names each test that needed it, so that none does so unseen.
     retry: process.env['CI'] ? 1 : 0,
-    // Many tests wait for processes, disks and clocks: three workers keep two processors busy.
-    maxWorkers: 3,
+    // Many tests wait for processes, disks and clocks: four workers keep two processors busy.
+    maxWorkers: 4,
     // Tests of a file that run side by side wait most of their time.
     maxConcurrency: 10,
     sequence: { sequencer: SlowFirstSequencer },
