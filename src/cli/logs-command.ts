@@ -54,6 +54,8 @@ const CHAIN_ADVICE: Readonly<Record<ChainRecord['finding'], string>> = {
     'the database is older than the blocks in the object store: no block is made. Bring the newer database back. If it is lost for ever, run "vcon-archivist logs fork chain"',
   objects_differ:
     'the database and the object store come from different histories: no block is made. Restore both from the same moment',
+  keys_log_halted:
+    'the keys log is halted, so that published blocks may be lost: no block is made. Do what is said for the keys log',
   consistent: '',
 };
 

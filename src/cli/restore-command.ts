@@ -13,7 +13,6 @@ import { recipientsIn } from './backup/sealed-secrets.js';
 import { counted } from './counted.js';
 import { firstLines } from './first-lines.js';
 import { examples } from './help-examples.js';
-import { chainHalt } from './restore/published-since.js';
 import { type RestoredCopy, type RestoreRequest, restoreCopy } from './restore/restore-copy.js';
 import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, jsonLines, type Terminal } from './terminal.js';
@@ -91,11 +90,10 @@ async function restore(folder: string, options: RestoreOptions, terminal: Termin
 }
 
 function reportLines(
-  { copy, manifest, objects, published, halted, faults, open }: Restored,
+  { copy, manifest, objects, published, halted, haltedChain, faults, open }: Restored,
   withoutKeys: boolean,
 ): string[] {
   const { later } = published;
-  const chain = chainHalt(manifest, published);
   const names = new Map(manifest.logs.map(({ log, name }) => [log, name]));
   return [
     `Restored ${copy} of ${manifest.madeAt}: ${counted(manifest.tables.length, 'table')}, ${counted(objects, 'object')}; every hash is as in the manifest.`,
@@ -103,13 +101,13 @@ function reportLines(
       ? [`The object store has newer objects than this copy, ${later.length} in all:`, ...firstLines(later)]
       : []),
     ...[...halted].map(([log, reason]) => `HALTED  ${names.get(log)}: ${reason}`),
-    ...(chain === undefined ? [] : [`HALTED  chain: ${chain}`]),
+    ...(haltedChain === undefined ? [] : [`HALTED  chain: ${haltedChain}`]),
     ...(halted.size > 0
       ? [
           'Halted logs sign nothing more. Restore a newer database if there is one; if it is lost, keep this one for reading and start a new deployment. See docs/operate/backup.md and docs/operate/halted-log.md.',
         ]
       : []),
-    ...(chain === undefined ? [] : ['A halted chain gets no more blocks. See docs/operate/halted-log.md.']),
+    ...(haltedChain === undefined ? [] : ['A halted chain gets no more blocks. See docs/operate/halted-log.md.']),
     ...firstLines(faults.map((fault) => `FAULT   ${fault}`)),
     faults.length === 0 ? 'The audit found no fault.' : `The audit found ${counted(faults.length, 'fault')}.`,
     open
@@ -118,9 +116,9 @@ function reportLines(
   ];
 }
 
-function exitCode({ open, halted, manifest, published }: Restored): number {
+function exitCode({ open, halted, haltedChain }: Restored): number {
   if (!open) return EXIT_FAULTS;
-  return halted.size > 0 || chainHalt(manifest, published) !== undefined ? EXIT_HALTED : 0;
+  return halted.size > 0 || haltedChain !== undefined ? EXIT_HALTED : 0;
 }
 
 /**
@@ -166,14 +164,14 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-function documentOf({ copy, manifest, objects, published, halted, faults, open }: Restored): object {
+function documentOf({ copy, manifest, objects, published, halted, haltedChain, faults, open }: Restored): object {
   return {
     copy,
     made_at: manifest.madeAt,
     objects,
     later_objects: published.later,
     halted: Object.fromEntries(halted),
-    halted_chain: chainHalt(manifest, published) ?? '',
+    halted_chain: haltedChain ?? '',
     faults,
     service_can_start: open,
   };

@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RLP } from '@ethereumjs/rlp';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import type { Failpoints } from '../../ledger/failpoints.js';
+import { findLog } from '../../ledger/log-store.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Keyring } from '../../platform/keys/keyring.js';
 import type { ObjectStore } from '../../platform/object-store.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
-import type { Deployment } from '../deployment.js';
+import { type Deployment, keysLog } from '../deployment.js';
 import { dataOf } from '../quantity.js';
 import { anchorInput } from './anchor.js';
 import { anchorsWithoutTransaction } from './anchor-store.js';
@@ -46,8 +47,8 @@ interface Waiting extends TransactionSubject {
  * transaction each.
  * Two processes may run this concurrently: a block is stored with all its transactions or not at all, and only the
  * first block on a parent is accepted. A block is readable from its commit, and the object store has it directly after
- * that; if that fails, or the process ends between, the next pass begins with it. Resolves with the number of transactions
- * written.
+ * that; if that fails, or the process ends between, the next pass begins with it. Nothing is written while the keys log is
+ * halted. Resolves with the number of transactions written.
  * @throws {Error} when the chain has no first block, or the object store holds a different chain than the database
  */
 export async function extendChain(deps: ChainDeps, stopping: () => boolean): Promise<number> {
@@ -77,12 +78,22 @@ async function requireNewest({ database, deployment, objectStore }: ChainDeps, h
 }
 
 /**
+ * Whether the keys log is halted. Then this database may be older than blocks that were published, also where no object
+ * store shows them: a restore that cannot know what was lost halts every log.
+ */
+export async function isKeysLogHalted(tx: Tx, deployment: Deployment): Promise<boolean> {
+  const log = await findLog(tx, keysLog(deployment));
+  return log !== undefined && log.halted !== null;
+}
+
+/**
  * Reads the head first: if another process adds a block in the meantime, the head no longer matches and inserting
  * fails.
  */
 async function readWaiting(tx: Tx, deployment: Deployment): Promise<{ head: Head; waiting: Waiting[] }> {
   const head = await findHead(tx, deployment.deploymentTenancy);
   if (!head) throw new Error('the chain has no first block');
+  if (await isKeysLogHalted(tx, deployment)) return { head, waiting: [] };
   const anchors = await anchorsWithoutTransaction(tx, MOST_TRANSACTIONS);
   const seals = await sealsWithoutTransaction(tx, MOST_TRANSACTIONS - anchors.length);
   const subjects = [

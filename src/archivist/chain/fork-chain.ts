@@ -8,7 +8,7 @@ import { dataOf } from '../quantity.js';
 import { blockOf, headerFields } from './block.js';
 import { signChainFork } from './chain-fork.js';
 import { appendBlock, findHead, type Head } from './chain-store.js';
-import type { ChainDeps } from './extend-chain.js';
+import { type ChainDeps, isKeysLogHalted } from './extend-chain.js';
 import { isBlockKept, keepBlock, keptBlock } from './kept-blocks.js';
 
 export type ForkChainDeps = Omit<ChainDeps, 'failpoints'> & { readonly logger: Logger };
@@ -18,7 +18,7 @@ const CHAIN_NAME = 'chain';
 
 /** The chain in the database beside the chain in the object store. */
 interface ExplainedChain {
-  readonly finding: Exclude<Finding, 'objects_older'>;
+  readonly finding: Exclude<Finding, 'objects_older'> | 'keys_log_halted';
   /** The newest block in the database. */
   readonly head: Head;
   /** The newest block in the object store; that of the database if the store has no later one. */
@@ -35,14 +35,17 @@ export async function explainChain({
   objectStore,
 }: Pick<ForkChainDeps, 'database' | 'deployment' | 'objectStore'>): Promise<ExplainedChain> {
   const chain = deployment.deploymentTenancy;
-  const head = await database.inTransaction('system', (tx) => findHead(tx, chain));
+  const [head, isHalted] = await database.inTransaction('system', async (tx) => [
+    await findHead(tx, chain),
+    await isKeysLogHalted(tx, deployment),
+  ]);
   if (!head) throw new ApiError('not_found', 'The chain has no block yet.');
   const same = await keptBlock(objectStore, chain, head.number);
   if (same && !equalBytes(same, head.header))
     return { finding: 'objects_differ', head, last: { number: head.number, hash: keccak_256(same) } };
   const number = await lastNumber((each) => isBlockKept(objectStore, chain, each), head.number);
   const kept = number === head.number ? undefined : await keptBlock(objectStore, chain, number);
-  if (!kept) return { finding: 'consistent', head, last: head };
+  if (!kept) return { finding: isHalted ? 'keys_log_halted' : 'consistent', head, last: head };
   return { finding: 'database_older', head, last: { number, hash: keccak_256(kept) } };
 }
 

@@ -54,7 +54,12 @@ async function whyHalted(deps: ChainWatchDeps): Promise<string | undefined> {
   // A process that was adding a block at this moment looks the same: then the database has another newest block now.
   const { finding, head, last } = await explainChain(deps);
   if (finding === 'consistent' || head.number !== first.head.number) return undefined;
-  return finding === 'objects_differ'
-    ? `the object store has another block ${head.number} than the database`
-    : `the database ends with block ${head.number}, the object store with block ${last.number}`;
+  switch (finding) {
+    case 'keys_log_halted':
+      return 'the keys log is halted';
+    case 'objects_differ':
+      return `the object store has another block ${head.number} than the database`;
+    case 'database_older':
+      return `the database ends with block ${head.number}, the object store with block ${last.number}`;
+  }
 }

@@ -9,7 +9,7 @@ const CHAIN = '/archivist/operator/v1/chain';
 const blockSchema = z.object({ number: z.number(), hash: z.string() });
 const chainSchema = z.object({
   identity: z.literal('chain'),
-  finding: z.enum(['consistent', 'database_older', 'objects_differ']),
+  finding: z.enum(['consistent', 'database_older', 'objects_differ', 'keys_log_halted']),
   database_block: blockSchema,
   object_store_block: blockSchema,
 });

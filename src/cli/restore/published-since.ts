@@ -26,9 +26,16 @@ export function publishedSince(
 const olderThan = (what: string): string =>
   `the object store has ${what}: the database is older than what was published`;
 
-/** Returns why the chain will halt after a restore: the service compares its newest block with the object store itself. */
-export function chainHalt({ lastBlock }: CopyManifest, { later }: PublishedSince): string | undefined {
-  return later.some((key) => key.startsWith('blocks/')) ? olderThan(`block ${lastBlock + 1}`) : undefined;
+const unknownAfter = ({ madeAt }: CopyManifest): string =>
+  `restored from the copy of ${madeAt}: what was published after it is unknown`;
+
+/**
+ * Returns why the chain will halt after a restore. Nothing marks it: the service compares its newest block with the object
+ * store, and adds none while the keys log is halted.
+ */
+export function chainHalt(manifest: CopyManifest, { later }: PublishedSince, unknown: boolean): string | undefined {
+  if (later.some((key) => key.startsWith('blocks/'))) return olderThan(`block ${manifest.lastBlock + 1}`);
+  return unknown ? unknownAfter(manifest) : undefined;
 }
 
 /** Returns why each log must halt after a restore, by the log's id. */
@@ -40,8 +47,7 @@ export function haltReasons(manifest: CopyManifest, since: PublishedSince, unkno
     if (has(`seals/${sealFolder(copied, sealNumber + 1)}/`)) reasons.set(log, olderThan(`seal ${sealNumber + 1}`));
     else if (has(`forks/${log}/`, `seals/${log}.`))
       reasons.set(log, olderThan(`generation ${newestGeneration(copied) + 1}`));
-    else if (unknownSince)
-      reasons.set(log, `restored from the copy of ${manifest.madeAt}: what was published after it is unknown`);
+    else if (unknownSince) reasons.set(log, unknownAfter(manifest));
   }
   return reasons;
 }

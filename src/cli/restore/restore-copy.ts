@@ -13,7 +13,7 @@ import { objectsOf, SEALED_KEYS } from '../backup/make-copy.js';
 import { openSecrets, placeSecrets } from '../backup/sealed-secrets.js';
 import { readInput } from '../read-input.js';
 import { loadDatabase, requireKnownSchema } from './load-database.js';
-import { haltReasons, type PublishedSince, publishedSince } from './published-since.js';
+import { chainHalt, haltReasons, type PublishedSince, publishedSince } from './published-since.js';
 import { restoreObjects } from './restore-objects.js';
 
 export interface RestoreRequest {
@@ -34,6 +34,8 @@ export interface RestoredCopy {
   readonly published: PublishedSince;
   /** Logs that sign nothing more, each with the reason. */
   readonly halted: ReadonlyMap<string, string>;
+  /** Why the chain gets no more blocks. */
+  readonly haltedChain: string | undefined;
 }
 
 /**
@@ -55,7 +57,8 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
   const store = await openObjectStore(config.objectStore);
   const inStore = new Set(await store.list(''));
   const published = publishedSince(manifest, objects, inStore);
-  const halted = haltReasons(manifest, published, unknownSince(request, published));
+  const unknown = unknownSince(request, published);
+  const halted = haltReasons(manifest, published, unknown);
   const owner = await openTarget(config);
   try {
     const { state } = await placeState(owner.client);
@@ -66,7 +69,10 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
     if (secrets) await placeSecrets(secrets, config);
     await restoreObjects(backup, store, objects, progress);
     await loadDatabase(owner.client, copy, manifest, { halted, progress });
-    return { manifest, objects: objects.length, published, halted };
+    return {
+      ...{ manifest, objects: objects.length, published, halted },
+      haltedChain: chainHalt(manifest, published, unknown),
+    };
   } finally {
     await owner.close();
   }

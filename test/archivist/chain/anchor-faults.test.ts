@@ -210,6 +210,29 @@ describe('a new block', () => {
   });
 });
 
+describe('a halted keys log', () => {
+  it('ends the making of blocks, which the chain says, until it is resumed', async () => {
+    const halt = (reason: string) =>
+      running.asOwner(`UPDATE archivist.log SET halted = ${reason} WHERE log_id = '${rig.deployment.keysLog}'`);
+    await confirmed();
+    await anchoredAll();
+    await halt(`'restored'`);
+    const before = await readAll(rig.database);
+    expect(await rig.extend()).toBe(0);
+    expect((await readAll(rig.database)).blocks).toEqual(before.blocks);
+    const { database, deployment } = rig;
+    const objectStore = fileObjectStore(join(keysDir, 'objects'));
+    const looked = () => undefined;
+    const watch = await watchChain({ database, deployment, objectStore, logger: createLogger('silent'), looked });
+    expect(watch.halted()).toBe('the keys log is halted');
+    await halt('NULL');
+    await watch.refresh();
+    expect(watch.halted()).toBeUndefined();
+    await watch.close();
+    expect(await rig.extend()).toBeGreaterThan(0);
+  });
+});
+
 describe('a chain key that is rotated', () => {
   it('signs from then on, in the same chain and the same count', async () => {
     const { keyring } = running.service.parts;
