@@ -7,6 +7,8 @@ export interface PublishedSince {
   readonly later: readonly string[];
   /** Whether the store already had everything that is numbered in the copy: then it also shows what came later. */
   readonly known: boolean;
+  /** The id of the keys log, by the key manifests of the copy. */
+  readonly keysLog: string;
 }
 
 /** Compares a copy with the object store as it was before the restore. */
@@ -17,7 +19,9 @@ export function publishedSince(
 ): PublishedSince {
   const belonging = belongingTo({ ...manifest, blobs: new Set() });
   const numbered = copied.filter(({ key }) => /^(seals|blocks|key-manifests|forks)\//.test(key));
+  const manifests = numbered.find(({ key }) => key.startsWith('key-manifests/'));
   return {
+    keysLog: manifests?.key.split('/')[1] ?? '',
     later: [...inStore].filter((key) => belonging(key) === 'later').sort(),
     known: numbered.length > 0 && numbered.every(({ key }) => inStore.has(key)),
   };
@@ -26,16 +30,17 @@ export function publishedSince(
 const olderThan = (what: string): string =>
   `the object store has ${what}: the database is older than what was published`;
 
-const unknownAfter = ({ madeAt }: CopyManifest): string =>
-  `restored from the copy of ${madeAt}: what was published after it is unknown`;
-
 /**
  * Returns why the chain will halt after a restore. Nothing marks it: the service compares its newest block with the object
  * store, and adds none while the keys log is halted.
  */
-export function chainHalt(manifest: CopyManifest, { later }: PublishedSince, unknown: boolean): string | undefined {
-  if (later.some((key) => key.startsWith('blocks/'))) return olderThan(`block ${manifest.lastBlock + 1}`);
-  return unknown ? unknownAfter(manifest) : undefined;
+export function chainHalt(
+  { lastBlock }: CopyManifest,
+  { later, keysLog }: PublishedSince,
+  halted: ReadonlyMap<string, string>,
+): string | undefined {
+  if (later.some((key) => key.startsWith('blocks/'))) return olderThan(`block ${lastBlock + 1}`);
+  return halted.has(keysLog) ? 'the keys log is halted' : undefined;
 }
 
 /** Returns why each log must halt after a restore, by the log's id. */
@@ -47,7 +52,8 @@ export function haltReasons(manifest: CopyManifest, since: PublishedSince, unkno
     if (has(`seals/${sealFolder(copied, sealNumber + 1)}/`)) reasons.set(log, olderThan(`seal ${sealNumber + 1}`));
     else if (has(`forks/${log}/`, `seals/${log}.`))
       reasons.set(log, olderThan(`generation ${newestGeneration(copied) + 1}`));
-    else if (unknownSince) reasons.set(log, unknownAfter(manifest));
+    else if (unknownSince)
+      reasons.set(log, `restored from the copy of ${manifest.madeAt}: what was published after it is unknown`);
   }
   return reasons;
 }

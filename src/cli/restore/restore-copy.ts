@@ -57,8 +57,7 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
   const store = await openObjectStore(config.objectStore);
   const inStore = new Set(await store.list(''));
   const published = publishedSince(manifest, objects, inStore);
-  const unknown = unknownSince(request, published);
-  const halted = haltReasons(manifest, published, unknown);
+  const halted = haltReasons(manifest, published, unknownSince(request, published));
   const owner = await openTarget(config);
   try {
     const { state } = await placeState(owner.client);
@@ -71,7 +70,7 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
     await loadDatabase(owner.client, copy, manifest, { halted, progress });
     return {
       ...{ manifest, objects: objects.length, published, halted },
-      haltedChain: chainHalt(manifest, published, unknown),
+      haltedChain: chainHalt(manifest, published, halted),
     };
   } finally {
     await owner.close();
