@@ -9,7 +9,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
 
 /**
  * The stored receipts of one state of a vCon, by the id of the operation's job.
- * @throws {OperatorError} when there are none, when they cannot be read, or when uuid or hash are invalid
+ * @throws {OperatorError} if there is none, if they cannot be read, or if uuid or hash is invalid
  */
 export async function keptReceipts(
   place: MemoryPlace,

@@ -175,7 +175,7 @@ export const TEXTS = {
   deepFolder: (name: string, most: number) =>
     `The folder ${name} is nested too deeply: at most ${most} levels are read. Drop a folder further inside, or the files.`,
   largeFolder: (name: string) =>
-    `The folder ${name} is too large to be read as a whole. Drop only the files of the evidence.`,
+    `The folder ${name} is too large to be read as a whole. Give only the files of the evidence.`,
   failed: 'The check stopped with an error. Please report it.',
   thisVersion: 'this version',
   licences: 'Licences of the libraries in this page',

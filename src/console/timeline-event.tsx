@@ -101,7 +101,7 @@ function AssetLinks({ event, name, place, onGo }: TimelineProps) {
 
 /** Files that the event carries; the service decides again whether the reader may have one. */
 function Attachments({ event, name: ofEvent }: Pick<TimelineProps, 'event' | 'name'>) {
-  // An attribute of the event and one of its asset may have one name.
+  // An attribute of the event and one of its asset may have the same name.
   const attributes = [event.attributes, (event.json['asset_attributes'] ?? {}) as Json].flatMap(Object.entries);
   const found = attributes.flatMap(([name, value]) => {
     const blob = memberOf(value, 'arc_blob_identity');

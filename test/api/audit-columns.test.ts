@@ -113,7 +113,7 @@ describe('the audit of a database', () => {
       `start_time = x.end_time - interval '1 millisecond'`,
       [
         /^anchors: tenant\/\S+: anchor \d+ does not begin where anchor \d+ ends$/,
-        /^anchors: tenant\/\S+: anchor \d+ covers \d events from outside its window$/,
+        /^anchors: tenant\/\S+: anchor \d+ covers events from outside its window: \d$/,
         /^chain: transaction \d+ of block \d+: its data differs from its SIMPLE_HASH$/,
       ],
     ],
@@ -211,7 +211,7 @@ describe('vcon-archivist audit', () => {
   it.each([
     ['--log-keys', 'no keys in'],
     ['--state', 'is damaged: delete it to audit from the start'],
-  ])('exits 2 at a file of %s that is none, and names it', async (option, says) => {
+  ])('exits 2 if the file of %s cannot be used, and names it', async (option, says) => {
     await writeFile(file('other'), '{');
     const { out, err, exitCode } = await run(option, file('other'));
     expect([out, exitCode, err.split('\n')]).toEqual(['', 2, [expect.stringContaining(says)]]);

@@ -149,7 +149,7 @@ describe.skipIf(!chromiumPath)('compliance in a browser', { timeout: 180_000 }, 
       await page.getByRole('button', { name: 'Check the evidence' }).waitFor();
     }));
 
-  it('shows the verdict of the service over an asset, then and now, and says so when there is none', () =>
+  it('shows the verdict of the service over an asset, then and now, and says if it cannot be read', () =>
     visit(
       async (_, page) => {
         await page.getByLabel('Show').selectOption('all');

@@ -142,7 +142,7 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       ]);
     }, addressOf('127.0.0.1')));
 
-  it('says why a dropped folder is not read: it is empty, too deep, or the browser gives a page on a disk none', async () => {
+  it('says why a dropped folder is not read: it is empty, too deep, or closed to a page on a disk', async () => {
     const deep = rig.folder('deep', { [`${'d/'.repeat(8)}call.json`]: VCON });
     const empty = rig.folder('empty', {});
     await inPage(async (open) => {

@@ -188,8 +188,8 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
 );
 
 it.each([
-  ['a UUID that is none', 'not-a-uuid', 'ab'.repeat(32), '<uuid> must be the UUID of the vCon'],
-  ['a hash that is none', UUID, 'ab', '<hash> must be the SHA-256 of the vCon’s bytes: 64 hex digits'],
+  ['text that is no UUID', 'not-a-uuid', 'ab'.repeat(32), '<uuid> must be the UUID of the vCon'],
+  ['text that is no SHA-256', UUID, 'ab', '<hash> must be the SHA-256 of the vCon’s bytes: 64 hex digits'],
   [
     'a Redis that is away',
     UUID,

@@ -80,7 +80,7 @@ async function auditAnchor(audit: DeploymentAudit, anchor: Anchor, fault: (what:
     after = page.at(-1)?.eventId;
     if (page.length < PAGE) break;
   }
-  if (outside > 0) fault(`covers ${outside} events from outside its window`);
+  if (outside > 0) fault(`covers events from outside its window: ${outside}`);
   if (count !== anchor.eventCount) fault(`says ${anchor.eventCount} events and covers ${count}`);
   if (anchor.hashSchemaVersion !== HASH_SCHEMA_VERSION) fault('has an unknown version of the hash');
   if (!equalBytes(hash.digest(), anchor.hash)) fault('has a different hash than its events give');

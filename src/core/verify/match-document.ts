@@ -86,7 +86,7 @@ export function matchDocument(expected: DocumentDigests, document: Uint8Array): 
 
 function unknownHash(alg: string | undefined): string {
   return alg === undefined
-    ? 'the evidence has a payload, but does not say with which algorithm it is the hash of a file'
+    ? 'the evidence has a payload, but does not say which hash algorithm made it'
     : `the hash algorithm of the payload, ${JSON.stringify(alg)}, is not known`;
 }
 

@@ -55,7 +55,7 @@ it.each(['SHA-256', 'SHA-384'])(
 );
 
 it.each([
-  [undefined, 'does not say with which algorithm'],
+  [undefined, 'does not say which hash algorithm made it'],
   ['MD5', '"MD5", is not known'],
 ])('a payload whose hash algorithm is %s leaves a document unproven, and refuses nothing', (algorithm, why) => {
   const facts = { payload_hash: 'a note', ...(algorithm && { payload_hash_alg: algorithm }) };
