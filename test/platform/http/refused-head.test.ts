@@ -48,6 +48,7 @@ const refusal = (status: number, error: string, field: string) =>
 
 const REFUSED: [what: string, lines: readonly string[], status: number, error: string, field: string][] = [
   ['an unknown expectation', ['host: a', 'expect: x'], 417, 'expectation_failed', 'Expect: '],
+  ['a long expectation', ['host: a', `expect: ,${' '.repeat(30_000)}x`], 417, 'expectation_failed', 'Expect: '],
   ['two Host headers', ['host: a', 'Host: b'], 400, 'bad_request', 'Host: '],
   ['the same Host header twice', ['host: a', 'host: a'], 400, 'bad_request', 'Host: '],
   ...['a b', 'a/b', 'a?b', 'user@a', 'http://a', 'a:b', 'a:1:2', '[::1', '::1', 'a%zz', 'ä'].map(
