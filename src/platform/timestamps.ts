@@ -16,12 +16,21 @@ export function timestampOf(unixMs: number): string {
 /** What `timestamp_committed` reads until a log has committed the event. */
 export const NOT_COMMITTED = '1970-01-01T00:00:00Z';
 
+/** A time that a caller sent. */
+interface ReadTimestamp {
+  /** In UTC. A time in UTC stays as it was written; others are converted, and keep every digit of their fraction. */
+  readonly text: string;
+  /** Its millisecond: what happened in this one or an earlier one was not after the time. */
+  readonly unixMs: number;
+  /** The first millisecond that does not begin before the time: what happened earlier was before it. */
+  readonly firstMs: number;
+}
+
 /**
- * A caller's RFC 3339 time as UTC text. A time in UTC stays as it was written; others are converted, and keep every digit
- * of their fraction.
+ * A caller's RFC 3339 time.
  * @throws {ApiError} bad_request naming the field
  */
-export function readTimestamp(value: string, field: string): { text: string; unixMs: number } {
+export function readTimestamp(value: string, field: string): ReadTimestamp {
   const match = RFC3339.exec(value);
   const unixMs = match ? Date.parse(value.toUpperCase()) : Number.NaN;
   if (!match || Number.isNaN(unixMs) || !isDay(value.slice(0, 10)) || !inYears(new Date(unixMs))) {
@@ -31,6 +40,7 @@ export function readTimestamp(value: string, field: string): { text: string; uni
   return {
     text: zone === 'Z' && value[10] === 'T' ? value : `${timestampOf(unixMs).slice(0, -1)}${fraction.slice(4)}Z`,
     unixMs,
+    firstMs: /[1-9]/.test(fraction.slice(4)) ? unixMs + 1 : unixMs,
   };
 }
 

@@ -274,6 +274,15 @@ describe('other filters of events', () => {
     }
   });
 
+  it('find each event by times that are finer than a millisecond', async () => {
+    for (const [name, event] of shown)
+      for (const time of ['timestamp_accepted', 'timestamp_committed']) {
+        const finer = String(event[time]).replace('Z', '456Z');
+        expect(await events(on({ [`${time}_before`]: finer }))).toContain(name);
+        expect(await events(on({ [`${time}_since`]: finer }))).not.toContain(name);
+      }
+  });
+
   it('find a wallet address whatever the case of its letters, also among the public forms', async () => {
     const from = String([...shown.values()][0]!['from']);
     for (const written of [from, from.toLowerCase(), `0x${from.slice(2).toUpperCase()}`]) {

@@ -69,6 +69,19 @@ describe('the list of asset-free events', () => {
     expect(answer.headers.get('x-total-count')).toBe(String(places.length));
   });
 
+  it('begins and ends at a time that is finer than a millisecond', async () => {
+    const { created_at: acceptedMs } = (await owner.get(`/archivist/v1/${ids[0]}`)).json;
+    const [own, finer] = ['', '456'].map((more) => new Date(Number(acceptedMs)).toISOString().replace('Z', `${more}Z`));
+    const has = async (filter: string) => {
+      const { json } = await owner.get(`${LIST}?attributes.call_id=call%200&${filter}`);
+      return (json['events'] as unknown[]).length > 0;
+    };
+    expect(await has(`timestamp_accepted_since=${own}`)).toBe(true);
+    expect(await has(`timestamp_accepted_since=${finer}`)).toBe(false);
+    expect(await has(`timestamp_accepted_before=${finer}`)).toBe(true);
+    expect(await has(`timestamp_accepted_before=${own}`)).toBe(false);
+  });
+
   it('shows each as it is read by its id, and pages by token', async () => {
     const first = await owner.get(`${LIST}?page_size=2&attributes.subject=vcon://a`);
     const events = first.json['events'] as { identity: string }[];

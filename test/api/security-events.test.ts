@@ -217,4 +217,15 @@ describe('the list of security events', () => {
     expect((await owner.get(`${LIST}?colour=red`)).status).toBe(400);
     expect((await owner.get(`${LIST}?since=yesterday`)).status).toBe(400);
   });
+
+  it('begins and ends at a time that is finer than a millisecond', async () => {
+    const resource = 'things/finer';
+    await record([act('finer.a', { resource })]);
+    const [event] = (await owner.get(`${LIST}?resource=${resource}`)).json['security_events'] as {
+      created_at: number;
+    }[];
+    const finer = new Date(event!.created_at).toISOString().replace('Z', '456Z');
+    expect(actions((await owner.get(`${LIST}?resource=${resource}&since=${finer}`)).json)).toEqual([]);
+    expect(actions((await owner.get(`${LIST}?resource=${resource}&before=${finer}`)).json)).toEqual(['finer.a']);
+  });
 });

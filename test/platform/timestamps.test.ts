@@ -17,6 +17,18 @@ describe('timestamps', () => {
     expect(readTimestamp('2026-01-31t12:00:00.123456789z', 'at').text).toBe('2026-01-31T12:00:00.123456789Z');
   });
 
+  it('is before the next millisecond, and after its own one if it is finer than that', () => {
+    const read = (text: string) => {
+      const { unixMs, firstMs } = readTimestamp(text, 'at');
+      return [unixMs, firstMs].map(timestampOf);
+    };
+    const [own, next] = ['2026-01-31T12:00:00.123Z', '2026-01-31T12:00:00.124Z'];
+    for (const whole of [own, '2026-01-31T12:00:00.123000000Z']) expect(read(whole)).toEqual([own, own]);
+    for (const finer of ['2026-01-31T12:00:00.1230001Z', '2026-01-31T14:00:00.123999999+02:00'])
+      expect(read(finer)).toEqual([own, next]);
+    expect(read('1960-01-31T12:00:00.123456Z')).toEqual(['1960-01-31T12:00:00.123Z', '1960-01-31T12:00:00.124Z']);
+  });
+
   it('refuses what is no RFC 3339 time, naming the field', () => {
     for (const wrong of [
       'yesterday',

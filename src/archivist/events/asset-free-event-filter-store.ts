@@ -36,7 +36,7 @@ const time =
   (value, parameter) =>
     meaning(
       { kind: 'indexed' },
-      condition(`e.created_at_ms ${comparison} ?`, String(readTimestamp(value, parameter).unixMs)),
+      condition(`e.created_at_ms ${comparison} ?`, String(readTimestamp(value, parameter).firstMs)),
     );
 
 const FILTERS: Readonly<Record<string, Reader>> = {

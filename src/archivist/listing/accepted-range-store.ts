@@ -15,7 +15,7 @@ const STEP_MS = 5000;
  */
 export async function acceptedRange(tx: Tx, tenantId: string, filters: Filters): Promise<Condition[]> {
   const timesOf = (wanted: string) =>
-    filters.flatMap(([name, value]) => (name === wanted ? [readTimestamp(value, name).unixMs] : []));
+    filters.flatMap(([name, value]) => (name === wanted ? [readTimestamp(value, name).firstMs] : []));
   const since = timesOf('timestamp_accepted_since');
   const before = timesOf('timestamp_accepted_before');
   if (since.length + before.length === 0) return [];

@@ -51,5 +51,5 @@ export async function progressConditions(
 }
 
 function timeOf(value: string, parameter: string): number {
-  return readTimestamp(value, parameter).unixMs;
+  return readTimestamp(value, parameter).firstMs;
 }

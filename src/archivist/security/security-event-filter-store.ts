@@ -23,7 +23,7 @@ export function securityEventConditions(tenantId: string, filters: Filters): Con
     if (Object.hasOwn(TIMES, parameter))
       return meaning(
         { kind: 'indexed' },
-        condition(`e.created_at_ms ${TIMES[parameter]} ?`, readTimestamp(value, parameter).unixMs),
+        condition(`e.created_at_ms ${TIMES[parameter]} ?`, readTimestamp(value, parameter).firstMs),
       );
     if (!Object.hasOwn(TEXTS, parameter)) throw noSuchFilter(parameter, SECURITY_EVENT_FILTERS);
     requirePlain(value, parameter);
