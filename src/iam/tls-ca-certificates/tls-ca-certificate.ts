@@ -105,7 +105,7 @@ function whyNoAuthority(certificate: X509Certificate, nowMs: number): string | u
   const unusable = whyUnusable(certificate);
   if (unusable !== undefined) return `cannot be used: ${unusable}`;
   if (nowMs < Date.parse(certificate.validFrom)) return 'is not valid yet';
-  if (nowMs >= Date.parse(certificate.validTo)) return 'has expired';
+  if (nowMs > Date.parse(certificate.validTo)) return 'has expired';
   return undefined;
 }
 

@@ -13,7 +13,7 @@ export interface Certificate {
   readonly version: 1 | 2 | 3;
   readonly subject: DistinguishedName;
   readonly issuer: DistinguishedName;
-  /** Valid from the first time on, until before the second. */
+  /** Valid from the first time to the second, both included (RFC 5280 section 4.1.2.5). */
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
   readonly extensions: CertificateExtensions;
