@@ -8,7 +8,7 @@ export function preferredWaitMs(prefer: string | undefined): number {
     .toLowerCase()
     .split(',')
     .map((each) => each.trim());
-  const wait = preferences.map((each) => /^wait\s*=\s*(\d{1,4})$/.exec(each)?.[1]).find((each) => each !== undefined);
+  const wait = preferences.map((each) => /^wait\s*=\s*(\d+)$/.exec(each)?.[1]).find((each) => each !== undefined);
   if (wait !== undefined) return Math.min(Number(wait) * 1_000, LONGEST_MS);
   return preferences.includes('respond-async') ? 0 : USUAL_MS;
 }
