@@ -61,8 +61,8 @@ async function checkShape(json: Uint8Array, mostValues: number) {
   let otherForm = false;
   let before: Size = { values: 0, members: 0 };
   const entries: (Size & { end: number })[] = [];
-  const entryEnds = (end: number): void => {
-    entries.push({ end, values: values - before.values, members: members - before.members });
+  const entryEnds = (end: number, own: number): void => {
+    entries.push({ end, values: own - before.values, members: members - before.members });
     before = { values, members };
   };
   for (let place = 0; place < json.length; ) {
@@ -75,7 +75,7 @@ async function checkShape(json: Uint8Array, mostValues: number) {
       } else if (byte === QUOTE) inString = true;
       else if (byte === COMMA) {
         values += 1;
-        if (depth === 2) entryEnds(place);
+        if (depth === 2) entryEnds(place, values);
         else if (depth < 2) otherForm = true;
       } else if (byte === COLON) members += 1;
       else if (byte === OPENERS[0] || byte === OPENERS[1]) {
@@ -89,7 +89,8 @@ async function checkShape(json: Uint8Array, mostValues: number) {
           otherForm ||= byte !== OPENERS[0];
         }
       } else if (byte === CLOSERS[0] || byte === CLOSERS[1]) {
-        if (depth === 2) entryEnds(place);
+        // No comma has counted the last entry.
+        if (depth === 2) entryEnds(place, values + 1);
         depth -= 1;
       }
     }

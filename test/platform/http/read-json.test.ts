@@ -95,6 +95,17 @@ describe('a JSON body', () => {
     await expect(read(`{"events":[ ]${' '.repeat(140_000)}}`)).resolves.toEqual({ events: [] });
   });
 
+  it('may have as many values in the last entry of its list as in the others, and as in a body of its own', async () => {
+    const object = (members: number) =>
+      `{${Array.from({ length: members }, (_, number) => `"k${number}":""`).join(',')}}`;
+    const entries = (...texts: string[]) => readJson(utf8(`{"events":[${texts.join(',')}]}`), 100_000);
+    const [most, more] = [object(9_999), object(10_000)];
+    await expect(readJson(utf8(most))).resolves.toEqual(JSON.parse(most));
+    await expect(readJson(utf8(more))).rejects.toThrow('body: has more than 10000 values');
+    await expect(entries(most, most)).resolves.toEqual({ events: [JSON.parse(most), JSON.parse(most)] });
+    await expect(entries(more, more)).resolves.toEqual({ events: [new OversizedEntry(), new OversizedEntry()] });
+  });
+
   it('of a long list lets others work between its entries', async () => {
     const parse = JSON.parse;
     let parses = 0;
