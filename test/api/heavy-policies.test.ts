@@ -150,6 +150,23 @@ describe('the weight of the policies that name one principal', () => {
     expect((await heavy.post(POLICIES, policy('a'))).status).toBe(200);
   });
 
+  it('may be too much with one that was saved before: it counts as ignored, although none counts', async () => {
+    const client = await scene.client({ roles: ['OWNER'], otherTenancy: true });
+    const policy = await scene.policy('Heavy', forClient(client, READS), client);
+    const tenantId = await tenancyOf(client);
+    const access = async () => {
+      const { grants, skipped } = await accessOf(tenantId, { subject: client.clientId });
+      return [grants.length, skipped];
+    };
+    expect(await access()).toEqual([1, 0]);
+    await scene.asOwner(
+      `UPDATE archivist.access_policy p SET access_permissions =
+         (SELECT jsonb_agg(p.access_permissions -> (n - n)) FROM generate_series(1, ${MOST_NAMED}) n)
+        WHERE p.policy_id = '${policy.slice('access_policies/'.length)}'`,
+    );
+    expect(await access()).toEqual([0, 1]);
+  });
+
   it('counts an entry with != or a dotted name 16 times, and every entry beside it', async () => {
     const weighed = async (entries: string[]) => {
       const filters = entries.map((entry) => ({ or: [entry] }));

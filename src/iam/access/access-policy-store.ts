@@ -101,7 +101,7 @@ export async function policiesInEffect(
   named: readonly NamedBy[],
 ): Promise<{ readonly policies: AccessPolicy[]; readonly skipped: number }> {
   const keys = named.flatMap(({ tenantId, principals }) => principals.map((principal) => ({ tenantId, principal })));
-  const rows = await tx.query<AccessPolicy & { readonly found: bigint }>(
+  const rows = await tx.query<AccessPolicy & { readonly found: bigint; readonly counts: boolean }>(
     `WITH named AS
        (SELECT DISTINCT n.tenant_id, n.policy_id FROM unnest($1::uuid[], $2::text[]) AS wanted(tenant_id, principal)
           JOIN archivist.access_policy_principal n USING (tenant_id, principal)),
@@ -110,14 +110,16 @@ export async function policiesInEffect(
                sum(${WEIGHT}) OVER (PARTITION BY p.tenant_id ORDER BY p.created_at, p.policy_id) AS up_to_it
           FROM named JOIN archivist.access_policy p USING (tenant_id, policy_id)),
      taken AS
-       (SELECT tenant_id, policy_id, count(*) OVER () AS found,
-               sum(weight) OVER (ORDER BY up_to_it, tenant_id, policy_id) AS up_to_it
-          FROM weighed)
-     SELECT ${COLUMNS}, t.found FROM taken t JOIN archivist.access_policy p USING (tenant_id, policy_id)
-      WHERE t.up_to_it <= ${MOST_NAMED}`,
+       (SELECT tenant_id, policy_id, count(*) OVER () AS found, row_number() OVER in_turn AS place,
+               sum(weight) OVER in_turn <= ${MOST_NAMED} AS counts
+          FROM weighed WINDOW in_turn AS (ORDER BY up_to_it, tenant_id, policy_id))
+     SELECT ${COLUMNS}, t.found, t.counts FROM taken t JOIN archivist.access_policy p USING (tenant_id, policy_id)
+      WHERE t.counts OR t.place = 1`,
     [keys.map(({ tenantId }) => tenantId), keys.map(({ principal }) => principal)],
   );
-  return { policies: rows, skipped: rows.length === 0 ? 0 : Number(rows[0]!.found) - rows.length };
+  // The first one is read also if it does not count: nothing else would tell how many were found.
+  const policies = rows.filter(({ counts }) => counts);
+  return { policies, skipped: Number(rows[0]?.found ?? 0) - policies.length };
 }
 
 /**
