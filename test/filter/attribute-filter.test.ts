@@ -80,6 +80,13 @@ describe('an attribute filter entry', () => {
     expect(refusal(() => parseAttributeEntry(entry, LIST))).toEqual({ field: 'query', position, reason });
   });
 
+  it('may have a name, a value and as many levels as its caps say', () => {
+    const [name, value] = ['a'.repeat(MAX_ATTRIBUTE_NAME), 'b'.repeat(MAX_ATTRIBUTE_VALUE)];
+    expect(parseAttributeEntry(`attributes.${name}=${value}`, LIST)).toEqual(equals(name, value));
+    const levels = new Array(MAX_ATTRIBUTE_DEPTH).fill('a').join('.');
+    expect(parseAttributeEntry(`attributes.${levels}=b`, LIST)).toEqual(equals(levels, 'b'));
+  });
+
   it('says in its message where and what, counting from 1', () => {
     expect(() => parseAttributeEntry('attributes.=b', LIST)).toThrow(
       'query: expected the name of an attribute at character 12',

@@ -148,9 +148,18 @@ describe('a statement', () => {
     ['a countersignature beside it', { unprotected: new Map([[12, new Uint8Array(64)]]) }],
     ['a payload itself, with a content type', headers([-6800, undefined], [3, 'application/json'])],
     ['a critical header that is understood', headers([2, [4]])],
+    ['a subject of 1,024 UTF-16 units', { subject: '😀'.repeat(512) }],
   ] as const)('is taken with %s', (_what, parts) => {
     const examined = examineStatement(sampleStatement(issuer, parts));
     expect([examined.issuer, examined.algorithm.name]).toEqual(['https://issuer.example', 'ES256']);
+  });
+
+  it('has at most 65,535 bytes', () => {
+    const plain = headers([-6800, undefined]);
+    const beside = sampleStatement(issuer, { ...plain, payload: new Uint8Array(60_000) }).length - 60_000;
+    const ofBytes = (length: number) => sampleStatement(issuer, { ...plain, payload: new Uint8Array(length - beside) });
+    expect([ofBytes(65_535).length, titleOf(ofBytes(65_535))]).toEqual([65_535, 'taken']);
+    expect([ofBytes(65_536).length, titleOf(ofBytes(65_536))]).toEqual([65_536, 'Malformed request']);
   });
 
   it('is taken as other encoders write it: times with a fraction, and longer heads than needed', () => {
