@@ -16,6 +16,7 @@ const integer = fc.oneof(
   fc.maxSafeInteger(),
   fc.constantFrom(23, 24, 255, 256, 65535, 65536, 2 ** 32 - 1, 2 ** 32, -(2 ** 32), -(2 ** 32) - 1),
   fc.bigInt({ min: -(2n ** 64n) + 1n, max: 2n ** 64n - 1n }),
+  fc.constantFrom(2n ** 32n - 1n, 2n ** 32n, -(2n ** 32n), -(2n ** 32n) - 1n, 2n ** 64n - 1n, -(2n ** 64n) + 1n),
 );
 const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.string({ minLength: 20, maxLength: 300 }));
 const { value: values } = fc.letrec<{ value: CborValue }>((tie) => ({

@@ -149,6 +149,25 @@ describe('a malicious server is refused by name:', () => {
       },
     ],
     [
+      'the last sealed leaf alone under another key in the trie',
+      'consistency_invalid',
+      async () => {
+        const last = log.events[6]!.identity;
+        const trieIdentity = ({ identity }: { identity: string }) => (identity === last ? `${identity}0` : identity);
+        const renamed = sampleSealedLog({ leaves: 11, trieIdentity });
+        const newer = { seal: await log.seal(11), massifs: [renamed.massif(1), renamed.massif(2)] };
+        return verifyConsistency({ seal: await log.seal(7), massif: log.massif(1, 7) }, newer, trust);
+      },
+    ],
+    [
+      'a massif that begins with the idtimestamp with which the one before it ended',
+      'consistency_invalid',
+      async () => {
+        const idAt = (leaf: number) => BigInt(leaf < 4 ? leaf + 1 : leaf) << 24n;
+        return prove(await files(sampleSealedLog({ leaves: 11, idAt })), trust);
+      },
+    ],
+    [
       'a seal of another log over nodes that extend this one',
       'log_mismatch',
       async () => {
