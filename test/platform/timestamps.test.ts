@@ -39,9 +39,17 @@ describe('timestamps', () => {
       '2026-01-31T24:00:00Z',
       '2026-01-31T23:59:60Z',
       '2026-01-31T12:00:00+24:00',
+      '0001-01-01T00:00:00+00:01',
+      '9999-12-31T23:59:00-00:01',
     ]) {
       expect(() => readTimestamp(wrong, 'timestamp_declared')).toThrow(/^timestamp_declared: /);
     }
+  });
+
+  it('is of the years 1 to 9999 in UTC', () => {
+    for (const text of ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999Z'])
+      expect(readTimestamp(text, 'at').text).toBe(text);
+    expect(readTimestamp('9999-12-31T23:59:59+00:01', 'at').text).toBe('9999-12-31T23:58:59.000Z');
   });
 
   it('writes own times in UTC with three decimals', () => {

@@ -12,6 +12,12 @@ describe('a JSON body', () => {
     await expect(readJson(utf8(`{"a":{},"b":[]`), 3)).rejects.toThrow('more than 3 values');
   });
 
+  it('has at most 64 levels', async () => {
+    const nested = (levels: number) => utf8('['.repeat(levels) + ']'.repeat(levels));
+    await expect(readJson(nested(64))).resolves.toBeInstanceOf(Array);
+    await expect(readJson(nested(65))).rejects.toThrow('body: is nested deeper than 64 levels');
+  });
+
   it('may have any number of commas and brackets within its strings', async () => {
     const text = ',[{'.repeat(50_000);
     await expect(readJson(utf8(JSON.stringify({ text, quoted: '",'.repeat(50_000) })))).resolves.toMatchObject({
