@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+// The OpenAPI documents show this pattern: callers may send either case.
+const UUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
 /** A UUID in a path, in either case; read as lower case. */
 export const uuidSchema = z

@@ -155,6 +155,51 @@ describe('the OpenAPI 3.1 document', () => {
     }
   });
 
+  it('describes UUIDs and domain names in either case, as the service accepts them', async () => {
+    const { json } = await running.owner.post('/archivist/v2/assets', { attributes: {} });
+    const [uuid, tenancy] = ['identity', 'tenant_identity'].map((name) =>
+      String(json[name]).split('/')[1]!.toUpperCase(),
+    );
+    for (const [path, name] of [
+      ['/archivist/v2/assets/{uuid}', uuid!],
+      ['/archivist/v2/assets/{uuid}/events', uuid!],
+      ['/archivist/v1/tenancies/{uuid}:publicinfo', tenancy!],
+    ] as const) {
+      const [{ schema }] = document.paths[path]!['get']!.parameters as [Parameter];
+      expect([path, name]).toEqual([path, expect.stringMatching(String(schema['pattern']))]);
+      const { status } = await running.owner.get(path.replace('{uuid}', name));
+      expect([path, status]).toEqual([path, 200]);
+    }
+    const { verified_domain } = schemaOfBody('/archivist/operator/v1/tenancies', 'post')['properties'] as {
+      verified_domain: { pattern: string };
+    };
+    expect('Example.COM').toMatch(new RegExp(verified_domain.pattern));
+  });
+
+  it('describes the form of alternatives, positions and seconds: what does not have it is refused', async () => {
+    const list = '/archivist/v2/assets/{uuid}/events';
+    const schemaOf = (name: string) => {
+      const { schema } = document.paths[list]!['get']!.parameters.find((each) => each.name === name)!;
+      return (schema['items'] ?? schema) as { pattern: string };
+    };
+    for (const [name, right, wrong] of [
+      ['any', 'event_attributes.x=1', 'event_attributes.x'],
+      ['mmr_index', '7', '-7'],
+    ] as const) {
+      const statuses = await Promise.all(
+        [right, wrong].map(
+          async (value) => (await running.owner.get(`${list.replace('{uuid}', '-')}?${name}=${value}`)).status,
+        ),
+      );
+      const fits = [right, wrong].map((value) => new RegExp(schemaOf(name).pattern).test(value));
+      expect([name, fits, statuses]).toEqual([name, [true, false], [200, 400]]);
+    }
+    const { time_period_seconds: seconds } = schemaOfBody('/archivist/v1/compliance_policies', 'post')[
+      'properties'
+    ] as Record<string, unknown>;
+    expect(seconds).toMatchObject({ anyOf: [{ pattern: '^\\d{1,19}$' }, { type: 'null' }] });
+  });
+
   it('lists the operations, behaviours and form of time that an event accepts', () => {
     expect(schemaOfBody('/archivist/v2/assets/{uuid}/events', 'post')['properties']).toMatchObject({
       operation: { enum: ['Record', 'StartTracking', 'StopTracking'] },

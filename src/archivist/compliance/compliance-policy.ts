@@ -108,13 +108,12 @@ function isUnset(value: unknown): boolean {
 
 /** Whole seconds as decimal text without leading zeros; a number is read as its text. */
 function seconds() {
+  const accepted = `must be a whole number of seconds, at most ${MAX_SECONDS}`;
   const text = z
     .string('must be a number of seconds')
     .meta({ format: 'int64' })
-    .refine(
-      (value) => /^\d{1,19}$/.test(value) && Number(value) <= MAX_SECONDS,
-      `must be a whole number of seconds, at most ${MAX_SECONDS}`,
-    )
+    .regex(/^\d{1,19}$/, accepted)
+    .refine((value) => Number(value) <= MAX_SECONDS, accepted)
     .transform((value) => String(Number(value)));
   return z.preprocess((value) => (typeof value === 'number' ? String(value) : value), text);
 }

@@ -18,7 +18,7 @@ const domain = z
   .string()
   .max(253)
   .toLowerCase()
-  .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/, 'must be a domain name');
+  .regex(/^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,63}$/, 'must be a domain name');
 
 /**
  * What the operator of a deployment does with tenancies: an extension of the interface, used by `vcon-archivist

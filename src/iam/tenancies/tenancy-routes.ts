@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
 import {
   type AdministratorDeps,
   administratorsResponseSchema,
@@ -17,11 +18,6 @@ import {
   type TenancyDeps,
 } from './tenancy-self.js';
 
-const uuid = z
-  .string()
-  .toLowerCase()
-  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a UUID');
-
 /** Tenancies (docs/design/interface.md#existing-clients; docs/design/interface.md#shapes). */
 export function tenancyRoutes(deps: TenancyDeps): Route[] {
   const self = { path: '/archivist/v1/tenancies/self', access: 'token', success: 200 } as const;
@@ -35,7 +31,7 @@ export function tenancyRoutes(deps: TenancyDeps): Route[] {
       extension: true,
       success: 200,
       codes: [400, 404],
-      params: z.object({ uuid }),
+      params: z.object({ uuid: uuidSchema }),
       response: publicTenancySchema,
       handle: async ({ params }) => ({
         body: await readPublicTenancy(deps.database, params.uuid),

@@ -46,7 +46,7 @@ const ALTERNATIVES = {
     .optional()
     .meta({
       type: 'array',
-      items: { type: 'string' },
+      items: { type: 'string', pattern: '^[^=]+=' },
       description:
         'Filters such as `name=value`: an entry must match at least one of them. `any.2` and other names make further groups, which must match too.',
     }),
@@ -73,7 +73,7 @@ export interface ListDescription {
 function filterMeta(name: string, values: readonly string[] | undefined): Record<string, unknown> {
   if (values) return { type: 'string', enum: [...values] };
   if (/^(\w+_)?(since|before|at)$/.test(name)) return { type: 'string', format: 'date-time' };
-  return { type: 'string' };
+  return name === 'mmr_index' ? { type: 'string', pattern: '^\\d{1,18}$' } : { type: 'string' };
 }
 
 /**
