@@ -62,7 +62,6 @@ function bulkRoute(deps: ScittDeps, door: BulkDoor): Route {
     codes: [400, 401, 413, 415, 429, 503],
     rawBody: true,
     requestType: [ARRAY, SEQUENCE],
-    answerHeaders: { 429: ['retry-after'], 503: ['retry-after'] },
     bodyLimit: MAX_BULK_BYTES,
     weight: (_body, rawBody, headers) => {
       requireCbor(headers['content-type']);

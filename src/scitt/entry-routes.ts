@@ -56,7 +56,7 @@ function registerRoute(deps: ScittDeps, held: HeldReceipts): Route {
     codes: [303, 400, 401, 402, 403, 413, 415, 429],
     rawBody: true,
     requestType: STATEMENT_TYPES,
-    answerHeaders: { 201: ['location'], 303: ['location', 'retry-after'], 429: ['retry-after'] },
+    answerHeaders: { 201: ['location'], 303: ['location', 'retry-after'] },
     bodyLimit: STATEMENT_LIMITS.maxBytes,
     rawResponse: 'application/cose',
     refusal: problemDetails(),

@@ -10,7 +10,9 @@ interface Operation {
   readonly security: readonly Record<string, unknown>[];
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
+  readonly responses: Readonly<
+    Record<string, { readonly headers?: object; readonly content?: Readonly<Record<string, unknown>> }>
+  >;
 }
 interface MediaType {
   readonly schema: Record<string, unknown>;
@@ -198,6 +200,23 @@ describe('the OpenAPI 3.1 document', () => {
       'properties'
     ] as Record<string, unknown>;
     expect(seconds).toMatchObject({ anyOf: [{ pattern: '^\\d{1,19}$' }, { type: 'null' }] });
+  });
+
+  it('names the headers that tell a client when to retry, how to authenticate, and which part it has', () => {
+    const headers = {
+      206: 'content-range',
+      401: 'www-authenticate',
+      416: 'content-range',
+      429: 'retry-after',
+      507: 'retry-after',
+    };
+    const described = operations().flatMap(({ operation: { operationId, responses } }) =>
+      Object.entries(headers).flatMap(([status, name]) =>
+        responses[status] ? [[operationId, status, Object.keys(responses[status].headers ?? {}).includes(name)]] : [],
+      ),
+    );
+    expect(described.length).toBeGreaterThan(300);
+    expect(described.filter(([, , named]) => !named)).toEqual([]);
   });
 
   it('lists the operations, behaviours and form of time that an event accepts', () => {

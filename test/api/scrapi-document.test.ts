@@ -39,7 +39,7 @@ function held(operation: Operation, answer: Answer) {
   const told = operation.responses[String(answer.status)];
   const { headers, bytes, status } = answer;
   const [type] = (headers.get('content-type') ?? '').split(';');
-  const telling = ['location', 'retry-after'].filter((name) => headers.has(name));
+  const telling = ['location', 'retry-after', 'www-authenticate'].filter((name) => headers.has(name));
   expect(told, `status ${status}`).toBeDefined();
   expect(operation.produces).toContain(type);
   if (told!['x-content-type'] !== undefined) expect(told!['x-content-type']).toBe(type);

@@ -1,14 +1,16 @@
 import { type ZodType, z } from 'zod';
 import { documentPath, ERROR_SCHEMA, STATUS_MEANINGS } from './described-answers.js';
 import { MASK } from './field-mask.js';
-import { type AnswerHeader, type Route, statusesOf } from './route.js';
+import { type AnswerHeader, headersOf, type Route, statusesOf } from './route.js';
 
 type Json = Record<string, unknown>;
 
 /** What each response header means. */
 const HEADERS: Readonly<Record<AnswerHeader, Json>> = {
+  'content-range': { type: 'string', description: 'Which part of the list or file this is' },
   location: { type: 'string', description: 'Absolute URL to request' },
   'retry-after': { type: 'integer', description: 'Seconds to wait before the next request' },
+  'www-authenticate': { type: 'string', description: 'How to authenticate' },
   'x-total-count': { type: 'integer', description: 'Number of entries that were found' },
 };
 
@@ -69,7 +71,7 @@ function operation(route: Route): Json {
 
 function response(route: Route, status: number): Json {
   const description = STATUS_MEANINGS[status] ?? 'Answer';
-  const names = route.answerHeaders?.[status] ?? [];
+  const names = headersOf(route, status);
   const headers = Object.fromEntries(names.map((name) => [name, HEADERS[name]]));
   return { description, ...content(route, status), ...(names.length > 0 ? { headers } : {}) };
 }

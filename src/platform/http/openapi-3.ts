@@ -3,7 +3,7 @@ import { ERROR_CODES } from '../errors.js';
 import { inPieces } from '../in-pieces.js';
 import { documentPath, ERROR_SCHEMA, STATUS_MEANINGS } from './described-answers.js';
 import { MASK } from './field-mask.js';
-import { type AnswerHeader, type RequestHeader, type Route, type RouteGroup, statusesOf } from './route.js';
+import { type AnswerHeader, headersOf, type RequestHeader, type Route, type RouteGroup, statusesOf } from './route.js';
 import { type SchemaWriter, schemaWriter } from './schema-writer.js';
 
 type Json = Record<string, unknown>;
@@ -20,8 +20,10 @@ interface DescribedApi {
 }
 
 const ANSWER_HEADERS: Readonly<Record<AnswerHeader, Json>> = {
+  'content-range': { description: 'Which part of the list or file this is', schema: { type: 'string' } },
   location: { description: 'Absolute URL to request', schema: { type: 'string', format: 'uri' } },
   'retry-after': { description: 'Seconds to wait before the next attempt', schema: { type: 'integer' } },
+  'www-authenticate': { description: 'How to authenticate', schema: { type: 'string' } },
   'x-total-count': { description: 'Number of entries that were found', schema: { type: 'integer' } },
 };
 const TOTAL_COUNT: Json = {
@@ -239,16 +241,12 @@ function responses(route: Route, describe: SchemaWriter): Json {
 
 function response(route: Route, status: number, describe: SchemaWriter): Json {
   const description = STATUS_MEANINGS[status] ?? 'Answer';
-  if (status >= 400) return refusal(route, description);
-  const names = route.answerHeaders?.[status] ?? [];
-  const headers: Json = Object.fromEntries(names.map((name) => [name, ANSWER_HEADERS[name]]));
-  if (isList(route)) headers['x-total-count'] = TOTAL_COUNT;
+  const headers: Json = Object.fromEntries(headersOf(route, status).map((name) => [name, ANSWER_HEADERS[name]]));
+  if (isList(route) && status < 400) headers['x-total-count'] = TOTAL_COUNT;
+  const told = Object.keys(headers).length > 0 ? { headers } : {};
+  if (status >= 400) return { ...refusal(route, description), ...told };
   const content = answerContent(route, status, describe);
-  return {
-    description,
-    ...(Object.keys(headers).length > 0 ? { headers } : {}),
-    ...(content ? { content } : {}),
-  };
+  return { description, ...told, ...(content ? { content } : {}) };
 }
 
 function answerContent(route: Route, status: number, describe: SchemaWriter): Json | undefined {

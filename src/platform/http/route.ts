@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { ApiError } from '../errors.js';
 import type { Principal } from './principal.js';
 
-export type AnswerHeader = 'location' | 'retry-after' | 'x-total-count';
+export type AnswerHeader = 'content-range' | 'location' | 'retry-after' | 'www-authenticate' | 'x-total-count';
 
 export type RequestHeader = 'idempotency-key' | 'x-request-total-count' | 'prefer';
 
@@ -132,7 +132,7 @@ interface RouteDefinition<
   readonly rawResponse?: string | readonly [string, ...string[]];
   /** Answers with a page where `Accept` prefers HTML. */
   readonly pageForBrowsers?: true;
-  /** Headers with information, by the status they are sent with; names in lower case. */
+  /** Headers with information, by the status they are sent with, apart from those that every route sends with it. */
   readonly answerHeaders?: Readonly<Record<number, readonly AnswerHeader[]>>;
   readonly refusal?: Refusal;
   handle(
@@ -173,6 +173,21 @@ export function route<
 /** Whether it is refused while a disk is full. Deletions pass: they may make room. */
 export function stores({ method, storesNothing }: Route): boolean {
   return method !== 'GET' && method !== 'DELETE' && storesNothing !== true;
+}
+
+/** Headers of every response with this status (RFC 9110 sections 11.6.1, 14.4 and 10.2.3). */
+const STATUS_HEADERS: Readonly<Record<number, readonly AnswerHeader[]>> = {
+  206: ['content-range'],
+  401: ['www-authenticate'],
+  416: ['content-range'],
+  429: ['retry-after'],
+  503: ['retry-after'],
+  507: ['retry-after'],
+};
+
+/** The headers with information that its responses with this status have. */
+export function headersOf({ answerHeaders }: Route, status: number): readonly AnswerHeader[] {
+  return [...(STATUS_HEADERS[status] ?? []), ...(answerHeaders?.[status] ?? [])];
 }
 
 /** Every status that it may return, in order, apart from those that any route may return. */
