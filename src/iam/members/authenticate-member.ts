@@ -43,7 +43,7 @@ export function createAuthenticateMember(deps: MemberDeps): AuthenticateMember {
   return async (token, wanted) => {
     const principal = await memberOf(deps, token, wanted);
     if (principal) return principal;
-    throw refused('The access token is not valid, or not of an active member.');
+    throw refused('The access token is not valid, or not of an active member.', 'Bearer error="invalid_token"');
   };
 }
 
@@ -57,8 +57,8 @@ const TRY_AGAIN_SECONDS = 30;
 const NO_KEYS =
   'The identity provider of this token gives no usable keys now, so the token cannot be checked. Try again later.';
 
-function refused(description: string): ApiError {
-  return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });
+function refused(description: string, challenge = 'Bearer'): ApiError {
+  return new ApiError('unauthorized', description, { 'www-authenticate': challenge });
 }
 
 /** The claims of a token that is valid; undefined if it is not. @throws {ApiError} unavailable while there are no keys */

@@ -138,6 +138,8 @@ function text(claim: unknown): string {
 const GET_ANOTHER =
   'The access token is invalid, expired or revoked: get a new one from /archivist/iam/v1/appidp/token.';
 
+/** With a token that is refused, the challenge says so; without one, it has no error (RFC 6750 section 3). */
 function refused(description = GET_ANOTHER): ApiError {
-  return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });
+  const challenge = description === GET_ANOTHER ? 'Bearer error="invalid_token"' : 'Bearer';
+  return new ApiError('unauthorized', description, { 'www-authenticate': challenge });
 }
