@@ -1,6 +1,7 @@
 import { toBase64Url } from '../core/bytes.js';
 import { permits } from '../iam/access/permits.js';
 import { type Administered, administer } from '../iam/security/administer.js';
+import { lockForCounting } from '../iam/tenancies/quota-store.js';
 import { ApiError } from '../platform/errors.js';
 import type { Principal } from '../platform/http/principal.js';
 import { inPieces } from '../platform/in-pieces.js';
@@ -39,6 +40,7 @@ export function createTrustAnchor(
     const anchor: TrustAnchor = { ...readTrustAnchor(body), tenantId, anchorId: deps.ids.uuid(), createdAt };
     if (isReservedIssuer(anchor.issuer, deps.reservedIssuers))
       throw new ApiError('bad_request', 'issuer: this name is reserved for the service itself');
+    await lockForCounting(tx, tenantId);
     if ((await countTrustAnchors(tx, tenantId)) >= MAX_ANCHORS)
       throw new ApiError('quota_reached', `A tenancy has at most ${MAX_ANCHORS} trust anchors.`);
     if (!(await insertTrustAnchor(tx, anchor)))

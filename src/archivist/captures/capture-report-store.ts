@@ -19,10 +19,9 @@ const COLUMNS = selected(REPORT, 'c');
 
 type Source = Pick<CaptureReport, 'tenantId' | 'applicationId' | 'source'>;
 
-/** Inserts the first report of a source. Returns false if the source has one. */
-export async function insertReport(tx: Tx, report: CaptureReport): Promise<boolean> {
-  const inserted = await insertRows(tx, REPORT, [report], 'ON CONFLICT DO NOTHING');
-  return inserted === 1;
+/** Inserts the first report of a source. */
+export async function insertReport(tx: Tx, report: CaptureReport): Promise<void> {
+  await insertRows(tx, REPORT, [report]);
 }
 
 /** Locks and returns the last report of a source. */

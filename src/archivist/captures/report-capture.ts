@@ -1,5 +1,6 @@
 import { isOwner } from '../../iam/access/owner-and-creator.js';
 import { findApplication } from '../../iam/applications/application-store.js';
+import { lockForCounting } from '../../iam/tenancies/quota-store.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
@@ -60,19 +61,16 @@ export function reportCapture(
     reportedAt: new Date(deps.clock.now()),
   };
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    if (principal.kind !== 'application' || !(await findApplication(tx, { tenantId, applicationId })))
+    if (principal.kind !== 'application' || !(await findApplication(tx, { tenantId, applicationId }, 'kept')))
       throw new ApiError('forbidden', 'Only applications of the tenancy may report their capture.');
     return captureReportResponse(await store(tx, deps, report));
   });
 }
 
 async function store(tx: Tx, deps: CaptureReportDeps, report: CaptureReport): Promise<CaptureReport> {
-  const before = await lockReport(tx, report);
+  const before = (await lockReport(tx, report)) ?? (await requireRoomForSource(tx, report));
   if (!before) {
-    await deleteOldReports(tx, report, new Date(report.reportedAt.getTime() - FORGOTTEN_MS));
-    if ((await countSources(tx, report)) >= MOST_SOURCES)
-      throw new ApiError('quota_reached', `An application reports at most ${MOST_SOURCES} queues.`);
-    if (!(await insertReport(tx, report))) return store(tx, deps, report);
+    await insertReport(tx, report);
     await tell(tx, deps, report, NOTHING);
     return report;
   }
@@ -82,6 +80,20 @@ async function store(tx: Tx, deps: CaptureReportDeps, report: CaptureReport): Pr
   await updateReport(tx, after);
   await tell(tx, deps, after, before.state);
   return after;
+}
+
+/**
+ * Sources of one tenancy begin one after the other, so that those that begin at once cannot be too many. Resolves with
+ * the report that another request has stored meanwhile. @throws {ApiError} quota_reached
+ */
+async function requireRoomForSource(tx: Tx, report: CaptureReport): Promise<CaptureReport | undefined> {
+  await lockForCounting(tx, report.tenantId);
+  const meanwhile = await lockReport(tx, report);
+  if (meanwhile) return meanwhile;
+  await deleteOldReports(tx, report, new Date(report.reportedAt.getTime() - FORGOTTEN_MS));
+  if ((await countSources(tx, report)) >= MOST_SOURCES)
+    throw new ApiError('quota_reached', `An application reports at most ${MOST_SOURCES} queues.`);
+  return undefined;
 }
 
 const NOTHING: Pick<CaptureState, 'letters'> = { letters: [] };

@@ -1,5 +1,6 @@
 import { findApplication } from '../../iam/applications/application-store.js';
 import { type AdministerDeps, administer } from '../../iam/security/administer.js';
+import { lockForCounting } from '../../iam/tenancies/quota-store.js';
 import { requireManager } from '../../iam/tenancies/require-manager.js';
 import { tenancyLog } from '../../ledger/log.js';
 import { publishedLeaves } from '../../ledger/published-leaves-store.js';
@@ -55,8 +56,9 @@ export function createWebhook(
     const url = readUrl(body.url, deps.allowPrivate);
     const application = body.application ?? `applications/${principal.subject}`;
     const applicationId = ownApplication(principal, body.application);
-    if (!(await findApplication(tx, { tenantId, applicationId })))
+    if (!(await findApplication(tx, { tenantId, applicationId }, 'kept')))
       throw new ApiError('bad_request', 'application: there is no such application');
+    await lockForCounting(tx, tenantId);
     if ((await countWebhooks(tx, tenantId)) >= MOST_WEBHOOKS)
       throw new ApiError('quota_reached', `A tenancy has at most ${MOST_WEBHOOKS} webhooks. Delete one.`);
     const log = tenancyLog(tenantId);

@@ -75,8 +75,16 @@ export async function findApplicationForToken(
   return { application, credentials, epoch: Number(first.epoch ?? 0) };
 }
 
-export function findApplication(tx: Tx, address: ApplicationAddress): Promise<Application | undefined> {
-  return findRow(tx, APPLICATION, KEY, address);
+/**
+ * Until the transaction ends, nobody else can delete the application if it is `kept`, nor change it if it is `locked`.
+ */
+export function findApplication(
+  tx: Tx,
+  address: ApplicationAddress,
+  until: 'read' | 'kept' | 'locked' = 'read',
+): Promise<Application | undefined> {
+  const rest = { read: '', kept: 'FOR KEY SHARE', locked: 'FOR NO KEY UPDATE' };
+  return findRow(tx, APPLICATION, KEY, address, rest[until]);
 }
 
 /** Conditions refer to a row as `a`. */

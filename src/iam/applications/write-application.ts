@@ -85,7 +85,8 @@ export function regenerateSecret(
   const address = { tenantId: principal.tenantId, applicationId };
   const act = { action: 'application.regenerate_secret', resource: applicationIdentity(applicationId) } as const;
   return administer(deps, principal, act, async (tx) => {
-    const application = await findApplication(tx, address);
+    // Of two at once, the second must find the secret of the first, to delete it.
+    const application = await findApplication(tx, address, 'locked');
     if (!application) throw noSuchApplication();
     await deleteCredentials(tx, address);
     const { credential, clientSecret } = await addSecret(tx, deps, address);
