@@ -27,6 +27,28 @@ const isMember = async (email: string) => (await listMembers(rig.owner)).some((e
 const pending = async () =>
   ((await rig.owner.get(`${INVITES}?page_size=1000`)).json['invites'] as { email: string }[]).map((each) => each.email);
 
+/** What a process needs to send so many invites, and an Owner who sends them. */
+async function sending(attempts: number, sendMail: (mail: { to: string }) => Promise<void>) {
+  const { service, owner, url } = rig.running;
+  const { database, clock, ids, keyring } = service.parts;
+  const logger = createLogger('silent');
+  const invited = openAttemptLimiter({ name: 'invite', attempts, seconds: 3_600, redisUrl: undefined, logger });
+  const shared = { database, clock, ids, logger, publicUrl: url, pepper: keyring.pepper };
+  const deps = { ...shared, sendMail, invited, refusedActs: openRefusedActs(logger), actTurns: createActTurns() };
+  const { json } = await owner.get('/archivist/iam/v1/principal');
+  const principal = {
+    tenantId: String(json['tenant_identity']).slice('tenant/'.length),
+    issuer: String(json['issuer']),
+    subject: owner.clientId,
+    displayName: 'An Owner',
+    email: '',
+    roles: ['OWNER'],
+    kind: 'application' as const,
+    claims: {},
+  };
+  return { deps, principal };
+}
+
 describe('an invite', () => {
   it.each(BOTH)('is sent by e-mail, and is there by %s until it is withdrawn', async (path) => {
     const { status, json } = await rig.owner.post(path, { email: 'someone@example.com', message: 'Come and see' });
@@ -91,25 +113,8 @@ describe('an invite', () => {
   });
 
   it('is one of as many if all are sent at the same time, and one that is not written takes no place', async () => {
-    const { service, owner, url } = rig.running;
-    const { database, clock, ids, keyring } = service.parts;
-    const logger = createLogger('silent');
-    const invited = openAttemptLimiter({ name: 'invite', attempts: 3, seconds: 3_600, redisUrl: undefined, logger });
     const sent: string[] = [];
-    const sendMail = async ({ to }: { to: string }) => void sent.push(to);
-    const shared = { database, clock, ids, logger, publicUrl: url, pepper: keyring.pepper };
-    const deps = { ...shared, sendMail, invited, refusedActs: openRefusedActs(logger), actTurns: createActTurns() };
-    const { json } = await owner.get('/archivist/iam/v1/principal');
-    const principal = {
-      tenantId: String(json['tenant_identity']).slice('tenant/'.length),
-      issuer: String(json['issuer']),
-      subject: owner.clientId,
-      displayName: 'An Owner',
-      email: '',
-      roles: ['OWNER'],
-      kind: 'application' as const,
-      claims: {},
-    };
+    const { deps, principal } = await sending(3, async ({ to }) => void sent.push(to));
     const invite = (from: Principal, which: number | string) =>
       createInvite(deps, from, { email: `at-once-${which}@example.com` }).then(
         () => 'sent',
@@ -124,7 +129,31 @@ describe('an invite', () => {
     const outcomes = await Promise.all([1, 2, 3, 4, 5, 6].map((which) => invite(principal, which)));
     expect(outcomes.sort()).toEqual([...Array(3).fill('rate_limited'), ...Array(3).fill('sent')]);
     expect(sent).toHaveLength(3);
-    invited.close();
+    deps.invited.close();
+  });
+
+  it('is the only one to its address, also if several are sent in the same millisecond', async () => {
+    let written = 0;
+    const { deps, principal } = await sending(3, async () => {
+      written += 1;
+      await expect.poll(() => written).toBe(3);
+    });
+    const clock = { ...deps.clock, now: () => 1_800_000_000_000 };
+    const email = 'often@example.com';
+    const made = await Promise.all([1, 2, 3].map(() => createInvite({ ...deps, clock }, principal, { email })));
+    const { json } = await rig.owner.get(`${INVITES}?email=${email}`);
+    expect(json['invites']).toEqual([expect.toBeOneOf(made)]);
+    deps.invited.close();
+  });
+
+  it('replaces an earlier one of a process whose clock is ahead', async () => {
+    const { deps, principal } = await sending(2, async () => undefined);
+    const ahead = { ...deps.clock, now: () => deps.clock.now() + 2_000 };
+    const email = 'ahead@example.com';
+    await createInvite({ ...deps, clock: ahead }, principal, { email });
+    const last = await createInvite(deps, principal, { email });
+    expect((await rig.owner.get(`${INVITES}?email=${email}`)).json['invites']).toEqual([last]);
+    deps.invited.close();
   });
 
   it('goes to one address, whatever is written into it', async () => {

@@ -57,12 +57,20 @@ export function deleteInviteRow(tx: Tx, tenantId: string, inviteId: string): Pro
   return deleteRow(tx, INVITE, KEY, { tenantId, inviteId });
 }
 
-/** Deletes the other invites to the address of this one. */
-export async function deleteEarlierInvites(tx: Tx, { tenantId, email, inviteId, createdAt }: Invite): Promise<void> {
+/** When the newest invite to an address was created. */
+export async function newestInviteTo(tx: Tx, tenantId: string, email: string): Promise<Date | undefined> {
+  const [row] = await tx.query<{ newest: Date | null }>(
+    'SELECT max(created_at) AS newest FROM archivist.invite WHERE tenant_id = $1 AND lower(email) = lower($2)',
+    [tenantId, email],
+  );
+  return row?.newest ?? undefined;
+}
+
+/** Deletes the invites to the address of this one that were created before it. */
+export async function deleteEarlierInvites(tx: Tx, { tenantId, email, createdAt }: Invite): Promise<void> {
   await tx.execute(
-    `DELETE FROM archivist.invite
-      WHERE tenant_id = $1 AND lower(email) = lower($2) AND invite_id <> $3 AND created_at <= $4`,
-    [tenantId, email, inviteId, createdAt],
+    'DELETE FROM archivist.invite WHERE tenant_id = $1 AND lower(email) = lower($2) AND created_at < $3',
+    [tenantId, email, createdAt],
   );
 }
 

@@ -2,12 +2,14 @@ import type { AttemptLimiter } from '../../platform/attempt-limiter.js';
 import { ApiError, retryLater } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { SendMail } from '../../platform/mail.js';
+import type { Tx } from '../../platform/postgres/database.js';
 import { isOwner } from '../access/owner-and-creator.js';
 import { hashSecretToken, newSecretToken } from '../secret-token.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
+import { lockForCounting } from '../tenancies/quota-store.js';
 import { findTenancy } from '../tenancies/tenancy-store.js';
 import { type CreateInviteBody, INVITE_LIFETIME_MS, type Invite, inviteIdentity, inviteResponse } from './invite.js';
-import { deleteEarlierInvites, deleteInviteRow, insertInvite } from './invite-store.js';
+import { deleteEarlierInvites, deleteInviteRow, insertInvite, newestInviteTo } from './invite-store.js';
 
 const TRY_AGAIN_SECONDS = 60;
 /** Of one tenancy in an hour: an Owner must not use the service to write to strangers. */
@@ -32,22 +34,15 @@ export async function createInvite(
   body: CreateInviteBody,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  const now = deps.clock.now();
-  const invite: Invite = {
-    tenantId,
-    inviteId: deps.ids.uuid(),
-    email: body.email,
-    message: body.message ?? '',
-    expiryTime: new Date(now + INVITE_LIFETIME_MS),
-    createdAt: new Date(now),
-  };
   const token = newSecretToken((count) => deps.ids.randomBytes(count));
   const act = { action: 'invite.create', resource: 'invites' } as const;
-  const tenancy = await inPlace(deps, principal, () =>
+  const { invite, tenancy } = await inPlace(deps, principal, () =>
     administer(deps, principal, act, async (tx) => {
-      await insertInvite(tx, invite, hashSecretToken(deps.pepper, 'invite', token));
-      const { email, inviteId } = invite;
-      return { result: await findTenancy(tx, tenantId), resource: inviteIdentity(inviteId), details: { email } };
+      const made = await newInvite(tx, deps, tenantId, body);
+      await insertInvite(tx, made, hashSecretToken(deps.pepper, 'invite', token));
+      const { email, inviteId } = made;
+      const result = { invite: made, tenancy: await findTenancy(tx, tenantId) };
+      return { result, resource: inviteIdentity(inviteId), details: { email } };
     }),
   );
   const link = `${deps.publicUrl}/console/accept-invite?token=${token}`;
@@ -66,6 +61,24 @@ export async function createInvite(
   }
   await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) => deleteEarlierInvites(tx, invite));
   return inviteResponse(invite);
+}
+
+/**
+ * Invites to one address are created one after the other, each later than those before, although the clocks of two
+ * processes can differ. So of several at once, each deletes the earlier ones, and the last one stays.
+ */
+async function newInvite(tx: Tx, deps: WriteInviteDeps, tenantId: string, body: CreateInviteBody): Promise<Invite> {
+  await lockForCounting(tx, tenantId);
+  const now = deps.clock.now();
+  const newest = await newestInviteTo(tx, tenantId, body.email);
+  return {
+    tenantId,
+    inviteId: deps.ids.uuid(),
+    email: body.email,
+    message: body.message ?? '',
+    expiryTime: new Date(now + INVITE_LIFETIME_MS),
+    createdAt: new Date(Math.max(now, (newest?.getTime() ?? 0) + 1)),
+  };
 }
 
 /**
