@@ -141,6 +141,8 @@ describe('events that another tenancy shares', () => {
     };
     expect(await listedBy('DEFAULT')).toEqual(expect.arrayContaining([own, shared]));
     expect(await listedBy('SIMPLEHASHV2')).not.toContain(shared);
+    const oldest = await owner.get(`/archivist/v2/${shared}/events?order_by=SIMPLEHASHV2`);
+    expect(oldest.json['events'], 'but the events of the one asset are in every order').toHaveLength(2);
     const { simple_hash_details: details } = await anchored(await newAssetEvent(own));
     expect((await recomputedAnchor(query(details), owner.token, 10)).hash).toBe(details['anchor_hash']);
   });

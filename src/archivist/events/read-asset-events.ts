@@ -259,8 +259,9 @@ async function eventPage(
   const order = listOrder(query.filters);
   const ofAsset =
     request.assetId === undefined ? [] : [meaning({ kind: 'parent' }, condition('e.asset_id = ?', request.assetId))];
-  // The simple-hash orders are those of anchors, which cover a tenancy's own events: the first branch.
-  const asked = order === 'oldest' ? from.branches.slice(0, 1) : from.branches;
+  // The simple-hash orders of all events are those of anchors, which cover a tenancy's own: the first branch.
+  const asAnchored = order === 'oldest' && request.assetId === undefined;
+  const asked = asAnchored ? from.branches.slice(0, 1) : from.branches;
   const branches: Condition[][] = [];
   for (const { tenantId, visible, attributes } of asked)
     branches.push([
