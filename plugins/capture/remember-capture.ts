@@ -3,6 +3,12 @@ import type { Ended } from './ended.js';
 import type { KnownVcon } from './known-vcon.js';
 import { type Capturing, seenFields } from './late-capture.js';
 
+/** What the vCon's end will be recorded with. An operation without a tenancy is of the plugin's own, like its end. */
+function newestState({ operation, vcon, method, observed }: Ended, capturing: Capturing) {
+  const { tenancy = null } = operation;
+  return { payload: vcon.payload, tenancy, ...seenFields({ method, observed }, capturing) };
+}
+
 /**
  * Remembers a captured operation: it is the vCon's last state unless it is late, and a second method that captures it on
  * the same bytes doubles it. If it rejects, it can be repeated.
@@ -24,10 +30,9 @@ export async function rememberCapture(
   }
   await memory.write('vcons', uuid, {
     ...(history ? { history } : {}),
-    ...(late ? {} : { payload: vcon.payload, ...seenFields({ method, observed }, parts.capturing()) }),
+    ...(late ? {} : newestState({ operation, vcon, method, observed }, parts.capturing())),
     [seen]: earlier ?? method,
     ...changed,
-    ...(operation.tenancy ? { tenancy: operation.tenancy } : {}),
   });
   if (earlier && earlier !== method) parts.doubled(operation.name);
 }

@@ -555,6 +555,25 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     ]);
   });
 
+  it('records the end of a vCon in the tenancy of its newest state, also if that is the plugin’s own', async () => {
+    const uuid = randomUUID();
+    const vcon = await vconFacts(Buffer.from(freshVcon({ uuid })));
+    const atMs = Date.now() - 20_000;
+    const entry = (tenancy: string | undefined, laterMs: number) =>
+      capture({
+        operation: namedOperation('vcon_enhanced', { tenancy }),
+        vcon,
+        method: 'link',
+        observed: { atMs: atMs + laterMs, sequence: streamSequence(atMs + laterMs, 0), aheadMs: 0 },
+      });
+    await entry('north', 0);
+    await entry(undefined, 2_000);
+    await entry('south', 1_000);
+    await end('vcon_deleted', uuid);
+    const ended = (await jobs()).find(({ attributes }) => attributes['vcon_operation'] === 'vcon_deleted');
+    expect(ended).not.toHaveProperty('tenancy');
+  });
+
   it('notices when a second method captures the same operation', async () => {
     // Another test file may have left some in the same Redis.
     await memory.forget('doubles', 'vcon_sent');
