@@ -26,7 +26,7 @@ const SELF = 'subjects/00000000-0000-0000-0000-000000000000';
 async function readPolicies() {
   const [policies, subjects] = await Promise.all([
     readList(readJson, POLICIES, 'access_policies', MOST),
-    readList(readJson, `${IAM}/subjects`, 'subjects', MOST),
+    readList(readJson, `${IAM}/subjects`, 'subjects'),
   ]);
   return { ...policies, organisations: subjects.items.filter(({ identity }) => identity !== SELF) };
 }

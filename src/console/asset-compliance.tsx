@@ -25,7 +25,7 @@ export function AssetCompliance({ asset, at, onGo }: ComplianceProps) {
     [asset, at],
   );
   const { value: policies } = useLoaded(
-    () => readList(readJson, '/archivist/v1/compliance_policies', 'compliance_policies', PAGE),
+    () => readList(readJson, '/archivist/v1/compliance_policies', 'compliance_policies'),
     [],
   );
   const nameOf = (identity: string) =>

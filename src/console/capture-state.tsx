@@ -10,14 +10,13 @@ import { SignIn } from './sign-in-view.js';
 import { useLoaded } from './use-loaded.js';
 
 const TEXTS = OPERATOR_TEXTS.service.capture;
-const MOST = 1000;
 /** A plugin reports every minute. */
 const SILENT_MS = 5 * 60_000;
 
 async function load() {
   const [reports, applications] = await Promise.all([
-    readList(readJson, '/archivist/v1/capture_reports', 'capture_reports', MOST),
-    readList(readJson, '/archivist/iam/v1/applications', 'applications', MOST),
+    readList(readJson, '/archivist/v1/capture_reports', 'capture_reports'),
+    readList(readJson, '/archivist/iam/v1/applications', 'applications'),
   ]);
   const names = new Map(applications.items.map((each) => [each['identity'], textOf(each['display_name'])]));
   return reports.items.map((report) => ({

@@ -100,7 +100,7 @@ async function allEnded(work: readonly Promise<void>[]): Promise<void> {
 
 async function readPolicies(read: ReadJson): Promise<readonly Policy[]> {
   const path = '/archivist/v1/compliance_policies';
-  const { items } = await readList(read, path, 'compliance_policies', Number.POSITIVE_INFINITY);
+  const { items } = await readList(read, path, 'compliance_policies');
   return items as unknown as readonly Policy[];
 }
 

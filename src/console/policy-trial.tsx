@@ -25,8 +25,8 @@ const SHOWN = 5;
 
 async function readScene() {
   const [members, applications, assets] = await Promise.all([
-    readList(readJson, '/archivist/iam/v1/members', 'members', MOST),
-    readList(readJson, '/archivist/iam/v1/applications', 'applications', MOST),
+    readList(readJson, '/archivist/iam/v1/members', 'members'),
+    readList(readJson, '/archivist/iam/v1/applications', 'applications'),
     readList(readJson, '/archivist/v2/assets', 'assets', MOST),
   ]);
   return { people: [...members.items, ...applications.items], assets: assets.items };

@@ -13,10 +13,15 @@ interface ReadList {
  * Reads a list of the interface page by page, as the service orders it.
  * @param path without `page_size` and `page_token`
  * @param key the member of a page that has its entries
- * @param most no page is read after this many entries
+ * @param most no page is read after this many entries; the whole list if undefined
  * @throws {Unanswered}
  */
-export async function readList(read: ReadJson, path: string, key: string, most: number): Promise<ReadList> {
+export async function readList(
+  read: ReadJson,
+  path: string,
+  key: string,
+  most = Number.POSITIVE_INFINITY,
+): Promise<ReadList> {
   const items: Json[] = [];
   const list = listReader(read, path, key);
   while (list.hasMore() && items.length < most) items.push(...(await list.next(most - items.length)));

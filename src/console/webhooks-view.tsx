@@ -24,7 +24,7 @@ const nameOf = (webhook: Json): string => textOf(webhook['display_name']);
 async function load() {
   const [webhooks, applications] = await Promise.all([
     readList(readJson, PATH, 'webhooks', MOST),
-    readList(readJson, '/archivist/iam/v1/applications', 'applications', MOST),
+    readList(readJson, '/archivist/iam/v1/applications', 'applications'),
   ]);
   return { webhooks, applications: applications.items };
 }

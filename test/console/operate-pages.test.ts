@@ -283,6 +283,22 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       expect(await page.getByText('Only the newest 1000 are shown. The API has all of them.').count()).toBe(2);
     }));
 
+  it('name and offer also the applications that are not on the first page of their list', () =>
+    visit('webhooks', async (_, page) => {
+      await page.route('**/applications?**', async (route) => {
+        if (new URL(route.request().url()).searchParams.has('page_token')) {
+          const application = { identity: 'applications/last', display_name: 'The last one' };
+          return route.fulfill({ json: { applications: [application], next_page_token: '' } });
+        }
+        const { applications } = (await (await route.fetch()).json()) as { applications: object[] };
+        const many = Array.from({ length: 1000 }, (_, at) => ({ ...applications[0], identity: `applications/${at}` }));
+        await route.fulfill({ json: { applications: many, next_page_token: 'more' } });
+      });
+      await page.reload();
+      const choice = page.getByRole('combobox', { name: 'Application' });
+      await choice.getByRole('option', { name: 'The last one' }).waitFor({ state: 'attached' });
+    }));
+
   it.each([
     ['service', 'capture_reports', 'Capture of conversations'],
     ['webhooks', 'deliveries', 'Deliveries to The <b>warehouse</b>'],
