@@ -5,8 +5,9 @@ import type { SqlStatement, SystemScope, Tx } from '../platform/postgres/databas
 import { insertRows } from '../platform/postgres/insert-rows.js';
 import { KEPT_PLANS } from '../platform/postgres/kept-plans.js';
 import { affectsExactly } from './exact-rows-store.js';
-import type { ForkedAt, LogRef, LogState, LogStructure } from './log.js';
+import { currentGeneration, type LogRef, type LogState, type LogStructure } from './log.js';
 import { LeaseLost } from './log-inconsistent.js';
+import { readStoredForks } from './stored-forks.js';
 
 /** A working sequencer renews its lease with every step; after this long without a renewal, another one takes over. */
 const LEASE_SECONDS = 10;
@@ -14,7 +15,7 @@ const LEASE_SECONDS = 10;
 /** A row of the table of logs. */
 export interface LogRow extends Omit<LogState, 'forks' | 'lastIdtimestamp'> {
   readonly lastIdtimestamp: Uint8Array;
-  readonly forks: readonly { generation: number; seal_number: string; leaves: string; entry_id: string }[];
+  readonly forks: unknown;
 }
 
 /** The columns of a `LogRow`. */
@@ -39,19 +40,16 @@ export const COLUMNS = selected(
   'log',
 );
 
-const forkedAt = ({ generation, seal_number, leaves, entry_id }: LogRow['forks'][number]): ForkedAt => ({
-  generation,
-  sealNumber: BigInt(seal_number),
-  leaves: BigInt(leaves),
-  entryId: entry_id,
-});
-
-export const logState = (row: LogRow): LogState => ({
-  ...row,
-  name: generationName({ base: row.name, generation: row.forks.at(-1)?.generation ?? 0 }),
-  forks: row.forks.map(forkedAt),
-  lastIdtimestamp: uint64FromBytes(row.lastIdtimestamp),
-});
+/** @throws {LogInconsistent} if the list of forks in the row is damaged */
+export function logState(row: LogRow): LogState {
+  const forks = readStoredForks(row.logId, row.forks);
+  return {
+    ...row,
+    name: generationName({ base: row.name, generation: currentGeneration({ forks }) }),
+    forks,
+    lastIdtimestamp: uint64FromBytes(row.lastIdtimestamp),
+  };
+}
 
 interface NewLog extends LogRef {
   readonly structure: LogStructure;

@@ -90,6 +90,29 @@ describe.each(LOGS)('a log of %s that was forked openly', (structure, kind) => {
     });
   });
 
+  it('is not read while its list of forks is damaged, and the error names the log and says what to do', async () => {
+    const { rig, log } = await forked();
+    const set = (forks: unknown) =>
+      opened.asOwner('UPDATE archivist.log SET forks = $2 WHERE log_id = $1', [log.logId, JSON.stringify(forks)]);
+    const whole = { generation: 1, seal_number: '1', leaves: '3', entry_id: FORK_ENTRY };
+    const damaged = [
+      null,
+      { 0: whole },
+      ['1'],
+      [null],
+      ...Object.keys(whole).map((member) => [{ ...whole, [member]: undefined }]),
+      [{ ...whole, leaves: '-1' }],
+      [{ ...whole, seal_number: 1.5 }],
+    ];
+    const words = `the list of forks of log ${log.logId} (column forks of archivist.log) is damaged: restore another copy of the database`;
+    for (const forks of damaged) {
+      await set(forks);
+      await expect(faultsOf(rig, log)).rejects.toThrow(words);
+    }
+    await set([whole]);
+    expect(await faultsOf(rig, log)).toEqual([]);
+  });
+
   it('is suspected once the object store has a later generation of it, and not before', async () => {
     const { rig, log } = await forked();
     const suspects = async () => (await findSuspectLogs(rig, [log])).map(({ logId }) => logId);
