@@ -89,7 +89,7 @@ describe('monitor over an open fork of a statement log', () => {
     [3, 5, 'it holds all that was seen'],
     [5, 5, 'it holds all that was seen'],
     [10, 8, '2 of the 10 leaves that were seen are lost.'],
-    [10, 9, '1 of the 10 leaves that were seen are lost, and 1 of the other 9 could not be compared.'],
+    [10, 9, '1 of the 10 leaves that were seen is lost, and 1 of the other 9 could not be compared.'],
     [9, 2, '7 of the 9 leaves that were seen are lost, and 2 of the other 2 could not be compared.'],
   ])('that saw %i entries, of which the first %i are shared, says that %s, and goes on', async (seen, shared, says) => {
     expect(await after(seen, { shared }, KNOWN)).toContain(says);

@@ -92,7 +92,7 @@ describe('monitor over an open fork of a tenancy’s log', () => {
   it.each<[number, number, string]>([
     [3, 5, 'it holds all that was seen'],
     [5, 5, 'it holds all that was seen'],
-    [10, 9, '1 of the 10 leaves that were seen are lost.'],
+    [10, 9, '1 of the 10 leaves that were seen is lost.'],
     [10, 8, '2 of the 10 leaves that were seen are lost.'],
     [16, 13, '3 of the 16 leaves that were seen are lost.'],
     [16, 10, '6 of the 16 leaves that were seen are lost, and 2 of the other 10 could not be compared.'],

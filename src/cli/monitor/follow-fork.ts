@@ -46,6 +46,6 @@ export function forkText({ newest, kept }: OpenFork, seen: SeenLog, compared = k
   const held =
     lost === 0n
       ? 'it holds all that was seen'
-      : `${lost} of the ${seen.leaves} leaves that were seen are lost${unknown}`;
+      : `${lost} of the ${seen.leaves} leaves that were seen ${lost === 1n ? 'is' : 'are'} lost${unknown}`;
   return `forked openly at ${when} into ${newest.log}: ${held}. Reason given: ${newest.reason}`;
 }
