@@ -22,16 +22,21 @@ const EXIT_CONFIGURATION = 2;
  * @param withDemo fills the service with the evidence of the demo, in a folder of its own
  */
 export async function runService(environment: Environment, withDemo = false): Promise<void> {
+  let isStopping = () => false;
   try {
     const config = withDemo ? await demoConfig(environment) : parseConfig(environment);
     const logger = createLogger(config.logLevel, { format: config.logFormat });
-    const service = await startService(config, { openLedgerThread, logger });
-    stopOnSignal(service, logger);
+    const starting = startService(config, { openLedgerThread, logger });
+    isStopping = stopOnSignal(starting, logger);
+    const service = await starting;
+    if (isStopping()) return;
     const demo = withDemo ? await demoLines(config, service, logger) : [];
     process.stdout.write(
       `${[...startLines(config, service, await readCredentials(config.dataDir)), ...demo, 'Stop with Ctrl-C or SIGTERM'].join('\n')}\n`,
     );
   } catch (error) {
+    // A stop also ends what is under way here, and says itself how the process ends.
+    if (isStopping()) return;
     const wrongConfig = error instanceof ConfigError;
     const what = wrongConfig ? 'The configuration is wrong' : 'vcon-archivist could not start';
     process.stderr.write(`${what}: ${failureReason(error)}\n`);
@@ -74,8 +79,11 @@ async function demoLines(
   ];
 }
 
-/** The one place in the service that handles signals. */
-function stopOnSignal(service: RunningService, logger: Logger): void {
+/**
+ * The one place in the service that handles signals. During the start, a stop waits for the end of the start: the parts
+ * that are being opened can only be closed then. Returns what says whether there was a signal.
+ */
+function stopOnSignal(starting: Promise<RunningService>, logger: Logger): () => boolean {
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
@@ -85,16 +93,19 @@ function stopOnSignal(service: RunningService, logger: Logger): void {
       logger.error({ waited_ms: STOP_WITHIN_MS }, 'a part did not stop in time, such as an upload: the process ends');
       process.exit(EXIT_FAILED);
     }, STOP_WITHIN_MS).unref();
-    service.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        logger.error({ err: error }, 'the service did not stop cleanly');
-        process.exit(EXIT_FAILED);
-      },
-    );
+    starting
+      .then((service) => service.close())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          logger.error({ err: error }, 'the service did not stop cleanly');
+          process.exit(EXIT_FAILED);
+        },
+      );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  return () => stopping;
 }
 
 function startLines(
