@@ -1,19 +1,20 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../platform/logger.js';
 import type { OutsideCalls } from '../platform/outside-calls.js';
+import { PublicFailure } from '../platform/public-reason.js';
 
 const MOST_PROVIDERS = 10_000;
 
 /**
  * Records calls to the identity providers of tenancies. As a service outside, they fail only if all that were called do:
- * one tenancy's provider is not the deployment's health.
+ * one tenancy's provider is not the deployment's health. A response with a status of 500 or more is a failure.
  * @param parts.failing receives the number of providers whose last call failed
  */
 export function createIdentityProviderCalls(parts: {
   readonly outside: Pick<OutsideCalls, 'report'>;
   readonly logger: Logger;
   readonly failing: (providers: number) => void;
-}): <Answer>(url: string, call: Promise<Answer>) => Promise<Answer> {
+}): (url: string, call: Promise<Response>) => Promise<Response> {
   const { outside, logger } = parts;
   /** The error of the last call, by host. */
   const last = new LRUCache<string, { readonly error: Error | undefined }>({ max: MOST_PROVIDERS });
@@ -31,7 +32,7 @@ export function createIdentityProviderCalls(parts: {
   return async (url, call) => {
     try {
       const answer = await call;
-      called(url, undefined);
+      called(url, answer.status < 500 ? undefined : new PublicFailure(`it answers with status ${answer.status}`));
       return answer;
     } catch (error) {
       called(url, error as Error);

@@ -12,7 +12,8 @@ function rig() {
   const record = createIdentityProviderCalls({ outside, logger: silent, failing: (count) => counts.push(count) });
   return {
     counts,
-    answers: (host: string) => record(`https://${host}/keys`, Promise.resolve('answer')),
+    answers: (host: string, status = 200) =>
+      record(`https://${host}/keys`, Promise.resolve(new Response(null, { status }))),
     fails: (host: string) => record(`https://${host}/keys`, Promise.reject(new Error('dead'))).catch(() => undefined),
     state: () => outside.states().find(({ service }) => service === 'identity_provider')?.failingSinceMs,
   };
@@ -27,6 +28,14 @@ describe('the identity providers of tenancies', () => {
     expect([state(), counts.at(-1)]).toEqual([undefined, 1]);
     await answers('two.example');
     expect(counts.at(-1)).toBe(0);
+  });
+
+  it('count as failing when they answer with an error of their own, and not when they refuse a request', async () => {
+    const { answers, state } = rig();
+    expect((await answers('one.example', 503)).status).toBe(503);
+    expect(state()).toBe(1);
+    await answers('one.example', 401);
+    expect(state()).toBeUndefined();
   });
 
   it('count as failing when all that were called do, until one answers', async () => {
