@@ -69,10 +69,15 @@ async function connect(url: string, options: Patience, logger: Logger): Promise<
 /** BullMQ on the Redis of this URL. @throws when it cannot be reached */
 export async function openRedisQueues(url: string, logger: Logger): Promise<QueueBackend> {
   // A worker's commands wait until Redis is back; other commands time out, so that callers are refused in time.
-  const [{ redis: connection, lost }, { redis: blocking }] = await Promise.all([
+  const connecting = [
     connect(url, { maxRetriesPerRequest: 1, commandTimeout: FIRST_COMMANDS_TIMEOUT_MS }, logger),
     connect(url, { maxRetriesPerRequest: null }, logger),
-  ]);
+  ] as const;
+  const [{ redis: connection, lost }, { redis: blocking }] = await Promise.all(connecting).catch(async (error) => {
+    for (const each of await Promise.allSettled(connecting))
+      if (each.status === 'fulfilled') each.value.redis.disconnect();
+    throw error;
+  });
   // Every queue and every worker listens to them.
   for (const each of [connection, blocking]) each.setMaxListeners(0);
   const confirmDurable = await redisDurability(connection, logger).catch((error: unknown) => {

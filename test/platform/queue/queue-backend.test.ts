@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'bullmq';
@@ -268,6 +270,36 @@ describe.skipIf(!hasRedis())('Redis queues whose Redis does not say how it persi
     } finally {
       await redis.close();
       await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe.skipIf(!redisUrl)('Redis queues of which one connection fails', () => {
+  it('do not open, and close the other connection', async () => {
+    const { hostname, port } = new URL(redisUrl!);
+    const open = new Set<Socket>();
+    let count = 0;
+    const way = createServer((client) => {
+      count += 1;
+      if (count > 1) return void client.destroy();
+      const server = connect(Number(port), hostname);
+      open.add(client);
+      client.pipe(server).pipe(client);
+      for (const each of [client, server]) each.on('error', () => undefined);
+      client.once('close', () => {
+        open.delete(client);
+        server.destroy();
+      });
+    });
+    await once(way.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const url = `redis://127.0.0.1:${(way.address() as AddressInfo).port}`;
+      await expect(openRedisQueues(url, silent)).rejects.toThrow('the Redis of REDIS_URL cannot be reached');
+      expect(count).toBe(2);
+      await eventually(() => open.size === 0, 5_000);
+    } finally {
+      for (const each of open) each.destroy();
+      way.close();
     }
   });
 });
