@@ -18,3 +18,26 @@ it('shows that times contradict each other without a click, and says nothing of 
   expect(doubtful).toMatch(/"items":\[\{"what":"accepted_after_committed"/);
   expect(shown({ committed, accepted: '2026-01-01T09:00:00Z' })).not.toContain('contradict each other');
 });
+
+/** What one of the view's components puts on the page. */
+function shownBy(component: string, verdict: object): string {
+  const find = (node: unknown): string | undefined => {
+    if (Array.isArray(node)) return node.map(find).find((found) => found !== undefined);
+    if (typeof node !== 'object' || node === null) return undefined;
+    const { type, props } = node as { readonly type?: unknown; readonly props?: { readonly children?: unknown } };
+    if (typeof type === 'function' && type.name === component) return JSON.stringify(type(props));
+    return find(props?.children);
+  };
+  return find(VerdictView({ verdict, isVouched: true })) ?? '';
+}
+
+it('says of a file that an event names that it is attached to it, and of another that it is what the record is about', () => {
+  const documents = (member: 'members' | 'payload_hash') => {
+    const by = [{ type: 'digest', of: 'event.json', member }] as const;
+    return shownBy('Documents', createVerdict({ claims: [{ kind: 'document', piece: 'photo.jpg', facts: {}, by }] }));
+  };
+  const attached = '"text":"photo.jpg is attached to an event of this evidence."';
+  expect(documents('members')).toContain(attached);
+  expect(documents('payload_hash')).toContain('"text":"photo.jpg is');
+  expect(documents('payload_hash')).not.toContain(attached);
+});
