@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -113,6 +115,32 @@ describe.skipIf(!chromiumPath)('the page of a bundle, opened from a disk', { tim
       expect(await open.outcome()).toBe('Verified');
       expect((await open.verdict()).claims).toEqual((await rig.verify('--root', fingerprint, whole)).claims);
     }));
+
+  it('opens under a name that is not UTF-8, and under that name says how to repeat the check', async () => {
+    const place = dirname(rig.file('other/index.html', page));
+    renameSync(join(place, 'index.html'), Buffer.concat([Buffer.from(`${place}/`), Buffer.of(0xff), utf8('.html')]));
+    const open = await rig.open(`${pathToFileURL(place).href}/%FF.html`);
+    try {
+      await open.trust(fingerprint);
+      await open.page.locator('.banner.verified').waitFor();
+      expect(await open.page.locator('#page').textContent()).toContain('%FF.html');
+      expect(open.complaints).toEqual([]);
+    } finally {
+      await open.close();
+    }
+  });
+
+  it('says that its evidence cannot be read where it is damaged, and gives no other result', () => {
+    const text = new TextDecoder().decode(page);
+    const damaged = text.replace(/(?<=<script id="evidence"[^>]*>)[^<]{200}/, '');
+    expect(damaged).not.toBe(text);
+    return inPage(utf8(damaged), async (open) => {
+      expect(await open.page.locator('.banner').allTextContents()).toEqual([
+        expect.stringMatching(/^The evidence in this page cannot be read: ./),
+      ]);
+      expect(await open.page.locator('.banner.refused').count()).toBe(1);
+    });
+  });
 
   it.each(['light', 'dark'] as const)('has no barrier that axe finds, also narrow, in %s colours', (theme) =>
     inPage(

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { unzipSync, zipSync } from 'fflate';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -523,6 +524,18 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       },
       { query: '?view=audit' },
     ));
+
+  it('says why what was dropped cannot be taken, and forgets that when another file is', () =>
+    visit(async (open, page) => {
+      await page.getByRole('heading', { name: 'Results' }).waitFor();
+      const empty = join(dirname(browser.file('outer/none', '')), 'empty');
+      mkdirSync(empty);
+      await (await open.hold('h1', empty))();
+      await page.getByText('The folder empty contains no files.').waitFor();
+      await (await open.hold('h1', browser.file('dropped.json', VCON)))();
+      await page.getByText('Events about dropped.json').waitFor();
+      expect(await page.getByText('contains no files').count()).toBe(0);
+    }));
 
   it('lists every file that an event carries, also two of one name, and each is what was uploaded', async () => {
     const uploaded = async (text: string, more: object = {}) => {
