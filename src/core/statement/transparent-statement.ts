@@ -69,7 +69,10 @@ export function attachedReceipts(header: CborMap): Uint8Array[] {
   const receipts = header.get(Header.receipts) ?? [];
   if (!Array.isArray(receipts)) throw new VerificationError('malformed', 'header 394 is not a list of receipts');
   if (receipts.length > MOST_RECEIPTS)
-    throw new VerificationError('unsupported', `the statement has more than ${MOST_RECEIPTS} receipts`);
+    throw new VerificationError(
+      'unsupported',
+      `the statement has ${receipts.length} receipts, and at most ${MOST_RECEIPTS} are supported: nothing of it was checked`,
+    );
   return receipts.map((receipt) => (receipt instanceof Uint8Array ? receipt : new Uint8Array()));
 }
 

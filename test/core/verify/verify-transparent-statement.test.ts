@@ -131,6 +131,20 @@ describe('a transparent statement', () => {
     expect(await told(await good(), pinned)).toEqual(ALL_VERIFIED);
   });
 
+  it('with more than 16 receipts is incomplete, and the words say that this many are not checked', async () => {
+    const receipts = (count: number) =>
+      goodBut((header) => {
+        const attached = header.get(394) as Uint8Array[];
+        header.set(394, [...attached, ...Array.from({ length: count - attached.length }, () => attached[0]!)]);
+      });
+    expect((await told(await receipts(16))).outcome).toBe('verified');
+    const { outcome, notCovered } = await examineTransparentStatement(await receipts(17), trust);
+    expect([outcome, notCovered.map(({ detail }) => detail)]).toEqual([
+      'incomplete',
+      ['the statement has 17 receipts, and at most 16 are supported: nothing of it was checked'],
+    ]);
+  });
+
   it('without its event has an MMR receipt that proves nothing: it is named, and there is no fact of it', async () => {
     const wire = await goodBut((header) => header.delete('event'));
     expect(await told(wire)).toEqual({ ...ALL_VERIFIED, claims: ['statement', 'document'] });
