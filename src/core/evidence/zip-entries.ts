@@ -37,6 +37,10 @@ const LISTED = 0x02014b50;
 const DESCRIPTOR = 0x08074b50;
 const END = 0x06054b50;
 const ZIP64_LOCATOR = 0x07064b50;
+/** What can follow a file's data. */
+const BEHIND_DATA = new Set([DESCRIPTOR, LOCAL, LISTED]);
+/** The letter P. */
+const FIRST_OF_SIGNATURE = 0x50;
 const END_BYTES = 22;
 const ZIP64_LOCATOR_BYTES = 20;
 const [STORED, DEFLATED] = [0, 8];
@@ -82,6 +86,7 @@ export function zipEntries(zip: Uint8Array): ZipEntry[] {
       const local = localHeader(view, entry);
       const dataEnd = local.end + packedSize;
       next = local.flags & SIZES_FOLLOW ? descriptorEnd(view, dataEnd, entry) : dataEnd;
+      if (next !== dataEnd && method === STORED) checkNoSignature(view, local.end, dataEnd);
       return { name, isDeflated: method === DEFLATED, data: zip.subarray(local.end, dataEnd), size, crc };
     });
   check(next === start);
@@ -136,6 +141,16 @@ function descriptorEnd(view: DataView, start: number, listed: ListedEntry): numb
   const at = u32(view, start) === DESCRIPTOR ? start + 4 : start;
   check(agrees(listed, sizesAt(view, at), false));
   return at + 12;
+}
+
+/**
+ * A reader that begins at the first byte has no other way to find where such a file ends: it reads until it meets what
+ * stands behind a file. Otherwise a file could hold its own end, and more files behind that.
+ */
+function checkNoSignature(view: DataView, start: number, end: number): void {
+  const bytes = new Uint8Array(view.buffer, view.byteOffset + start, end - start);
+  for (let at = bytes.indexOf(FIRST_OF_SIGNATURE); at >= 0; at = bytes.indexOf(FIRST_OF_SIGNATURE, at + 1))
+    check(!BEHIND_DATA.has(u32(view, start + at)));
 }
 
 function sizesAt(view: DataView, at: number): Sizes {

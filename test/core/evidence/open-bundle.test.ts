@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { deflateSync, Inflate, unzipSync, Zip, ZipDeflate, type ZipOptions, zipSync } from 'fflate';
+import { deflateSync, Inflate, unzipSync, Zip, ZipDeflate, type ZipOptions, ZipPassThrough, zipSync } from 'fflate';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { cutEvidencePage, evidenceZip } from '../../../src/core/bundle/evidence-page.js';
 import { zipBundle } from '../../../src/core/bundle/zip-bundle.js';
@@ -21,11 +21,14 @@ const digests = (files: Readonly<Record<string, Uint8Array>>) =>
 const event = (options: ZipOptions = {}) => zipSync({ 'event.json': [EVENT, options] });
 
 /** A zip as a writer makes it that cannot go back: sizes follow the data. */
-function streamed(files: Readonly<Record<string, Uint8Array>>): Uint8Array {
+function streamed(
+  files: Readonly<Record<string, Uint8Array>>,
+  Method: typeof ZipDeflate | typeof ZipPassThrough = ZipDeflate,
+): Uint8Array {
   const parts: Uint8Array[] = [];
   const zip = new Zip((_, part) => parts.push(part));
   for (const [name, bytes] of Object.entries(files)) {
-    const file = new ZipDeflate(name);
+    const file = new Method(name);
     zip.add(file);
     file.push(bytes, true);
   }
@@ -156,6 +159,11 @@ describe('a zip that another tool could read otherwise is damaged:', () => {
   const typed = (name: string, mode: number) => zipSync({ [name]: [EVENT, { os: 3, attrs: mode << 16 }] });
 
   it('(unchanged, these open)', () => {
+    expect(openBundle(streamed({ P: EVENT, 'a.zip': utf8('PK') }, ZipPassThrough))).toEqual({
+      P: EVENT,
+      'a.zip': utf8('PK'),
+    });
+    expect(openBundle(zipSync({ 'a.zip': stored }, { level: 0 }))).toEqual({ 'a.zip': stored });
     for (const zip of [stored, packed, follows]) expect(openBundle(zip)).toEqual(FILES);
     for (const zip of [extra, ofStream(stream), typed('event.json', 0o100000)])
       expect(openBundle(zip)).toEqual({ 'event.json': EVENT });
@@ -190,6 +198,10 @@ describe('a zip that another tool could read otherwise is damaged:', () => {
     ['another size before the data', packed, ({ local, write }) => write(local + SIZE, 1)],
     ['another size in the directory', packed, ({ directory, write }) => write(directory + SIZE + 2, 1)],
     ['another size before the data than behind it', follows, ({ local, write }) => write(local + SIZE, 1)],
+    ...[utf8('PK\u0007\u0008'), stored, stored.subarray(directoryOf(stored))].map((content): [string, Uint8Array] => [
+      'a stored file that holds its own end, where only what is behind it says its size',
+      streamed({ 'notes.txt': concatBytes(EVENT, content) }, ZipPassThrough),
+    ]),
     ['another size behind the data', follows, ({ directory, write }) => write(directory - 4, 1)],
     ['no size behind the data', packed, ({ local, write }) => write(local + FLAGS, 8)],
     ['an encrypted file', packed, ({ writeBoth }) => writeBoth(FLAGS, 1)],

@@ -109,6 +109,9 @@ def entries(data):
         _need(all(one == other or (zero and one == 0) for one, other in zip(said, sizes)))
         data_end = data_at + sizes[1]
         following = _after_data(data, data_end, flags, sizes)
+        if following != data_end and method == STORED:
+            behind = (data.find(mark, data_at, data_end + 3) for mark in (DESCRIPTOR, LOCAL, LISTED))
+            _need(not any(data_at <= at < data_end for at in behind))
         found.append(Entry(name, method, sizes[0], sizes[2], data[data_at:data_end]))
     _need(following == start)
     return found
