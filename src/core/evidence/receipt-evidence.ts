@@ -7,6 +7,7 @@ import { receiptStructure } from '../receipt/receipt-proof.js';
 import { readRfc9162Receipt } from '../receipt/rfc9162-receipt.js';
 import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
 import type { InclusionProof } from '../verify/claim.js';
+import { openReceiptHeaders } from '../verify/proofs.js';
 import type { ExpectedLog, LogTrust } from '../verify/trust.js';
 import { checked, type Findings, failure, missing, notCovered } from '../verify/verdict.js';
 import { checkEventLog, eventCommit, eventLeaf } from '../verify/verify-event.js';
@@ -45,11 +46,12 @@ export async function matchReceipts(
   // Each try costs a signature. Statements and receipts mostly come in one order: the search goes on behind the last hit.
   const order = [...entries];
   const likely = await entriesByNeighbours(receipts, entries);
-  for (const { path, bytes } of receipts) {
+  for (const file of receipts) {
+    const { path, bytes } = file;
     const { proven: structure, failed } = await checked(path, () => receiptStructure(bytes));
     if (failed) found.push(failed);
-    else if (structure === DataStructure.rfc9162Sha256) found.push(await ofStatement(path, bytes, order, likely, keys));
-    else found.push(await ofEvent(path, bytes, events, byIndex, keys));
+    else if (structure === DataStructure.rfc9162Sha256) found.push(await ofStatement(file, order, likely, keys));
+    else found.push(await ofEvent(file, events, byIndex, keys));
   }
   return found;
 }
@@ -73,16 +75,16 @@ async function entriesByNeighbours(
 }
 
 async function ofStatement(
-  path: string,
-  bytes: Uint8Array,
+  file: EvidenceFile,
   entries: GivenEntry[],
   likely: ReadonlyMap<bigint, GivenEntry>,
   { logKeys, verifySignature, statementLog: log }: ReceiptKeys,
 ): Promise<Partial<Findings>> {
+  const { path, bytes } = file;
   const { proven, failed } = await checked(path, () => readRfc9162Receipt(bytes));
   if (failed) return failed;
   const first = likely.get(proven.leafIndex);
-  return firstOf(path, first ? [first, ...entries] : [...entries], 'statement', async ({ entry }) => {
+  return firstOf(file, first ? [first, ...entries] : [...entries], 'statement', async ({ entry }) => {
     const { proof } = await verifyRfc9162Receipt(bytes, entry, { logKeys, verifySignature, log });
     while (entries.at(-1)!.entry !== entry) entries.push(entries.shift()!);
     for (const copy of entries) if (equalBytes(copy.entry, entry)) copy.proofs.push(proof);
@@ -90,16 +92,16 @@ async function ofStatement(
 }
 
 async function ofEvent(
-  path: string,
-  bytes: Uint8Array,
+  file: EvidenceFile,
   events: readonly GivenEvent[],
   byIndex: ReadonlyMap<bigint, readonly GivenEvent[]>,
   { logKeys, verifySignature, tenancyLog: log }: ReceiptKeys,
 ): Promise<Partial<Findings>> {
+  const { path, bytes } = file;
   const { proven: receipt, failed } = await checked(path, () => readMmrReceipt(bytes));
   if (failed) return failed;
   const there = byIndex.get(receipt.index) ?? [];
-  return firstOf(path, there.length > 0 ? there : events, 'event', async ({ event }) => {
+  return firstOf(file, there.length > 0 ? there : events, 'event', async ({ event }) => {
     const { leaf, mmrIndex } = eventLeaf(event);
     const proven = await verifyMmrReceipt(bytes, leaf, { logKeys, verifySignature, log, mmrIndex });
     checkEventLog(proven, event);
@@ -111,7 +113,7 @@ async function ofEvent(
 }
 
 async function firstOf<Candidate>(
-  path: string,
+  { path, bytes }: EvidenceFile,
   candidates: readonly Candidate[],
   what: 'statement' | 'event',
   check: (candidate: Candidate) => Promise<void>,
@@ -120,7 +122,7 @@ async function firstOf<Candidate>(
   for (const candidate of candidates)
     try {
       await check(candidate);
-      return {};
+      return openReceiptHeaders(path, bytes);
     } catch (error) {
       if (!(error instanceof VerificationError)) throw error;
       refusal ??= error;

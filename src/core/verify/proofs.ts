@@ -2,6 +2,7 @@ import { toHex } from '../bytes.js';
 import { keyThumbprint } from '../cose/cose-key.js';
 import { Header } from '../cose/labels.js';
 import type { PublicJwk } from '../cose/public-key.js';
+import { decodedSign1, type Sign1Message } from '../cose/sign1.js';
 import { LAST_TIME_MS } from '../last-time.js';
 import { idtimestampMs } from '../massif/idtimestamp.js';
 import { leafIndex } from '../mmr/leaf-count.js';
@@ -137,4 +138,11 @@ export function openHeader(piece: string, { sign1 }: Seal): Partial<Findings> {
   const members = [...sign1.unprotectedHeader.keys()].map((label) => `header ${label}`);
   const detail = 'the signature of a seal does not cover its unprotected header';
   return members.length === 0 ? {} : notCovered(piece, 'by_design', detail, members);
+}
+
+/** Returns the finding that a receipt has unprotected headers other than its proof, which no signature covers. */
+export function openReceiptHeaders(piece: string, receipt: Sign1Message): Partial<Findings> {
+  const labels = [...decodedSign1(receipt).unprotectedHeader.keys()];
+  const members = labels.filter((label) => label !== Header.verifiableDataProofs).map((label) => `header ${label}`);
+  return members.length === 0 ? {} : notCovered(piece, 'by_design', 'no signature covers these', members);
 }

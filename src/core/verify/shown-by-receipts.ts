@@ -4,6 +4,7 @@ import type { Sign1Message } from '../cose/sign1.js';
 import { keyHasKid } from '../cose/verify-sign1.js';
 import type { AttachedReceipt } from '../statement/transparent-statement.js';
 import type { InclusionProof } from './claim.js';
+import { openReceiptHeaders } from './proofs.js';
 import { checked, createVerdict, type Findings, notCovered } from './verdict.js';
 
 /** What receipts for one leaf show. */
@@ -62,5 +63,6 @@ export async function shownByReceipts(
   failures.sort((one, other) => (telling(one, logKeys) < telling(other, logKeys) ? -1 : 1));
   const decides = proofs.length > 0 ? undefined : failures.shift();
   const others = failures.map((each) => uncounted(piece, each));
-  return { proofs, findings: createVerdict(decides?.failed ?? {}, others) };
+  const headers = results.map(({ receipt, failed }) => (failed ? {} : openReceiptHeaders(piece, receipt.message)));
+  return { proofs, findings: createVerdict(decides?.failed ?? {}, others, headers) };
 }

@@ -18,7 +18,7 @@ import { statementEntry } from '../statement/statement-entry.js';
 import type { InclusionProof } from './claim.js';
 import { covering, signedBy } from './covered-bytes.js';
 import { provenEvent } from './event-facts.js';
-import { openPlace, statementLogProof, tenancyLogProof } from './proofs.js';
+import { openPlace, openReceiptHeaders, statementLogProof, tenancyLogProof } from './proofs.js';
 import { mmrNodes, rfc9162Nodes } from './proven-nodes.js';
 import { checkLogName, type ExpectedLog, type LogTrust } from './trust.js';
 import { createVerdict, type Verdict } from './verdict.js';
@@ -162,13 +162,14 @@ export async function verifyReceipt(
   of: ReceiptSubject,
   trust: AnyReceiptTrust,
 ): Promise<Verdict> {
+  const headers = openReceiptHeaders('receipt', receipt);
   if ('event' in of) {
     const { leaf, mmrIndex } = eventLeaf(of.event, trust.sha256);
     const proven = await verifyMmrReceipt(receipt, leaf, { ...trust, mmrIndex });
     checkEventLog(proven, of.event);
-    return createVerdict(provenEvent(of.event, [proven.proof]), openPlace('receipt', proven.proof));
+    return createVerdict(provenEvent(of.event, [proven.proof]), openPlace('receipt', proven.proof), headers);
   }
   const { proof } = await verifyRfc9162Receipt(receipt, statementEntry(of.statement), trust);
   const entry = { kind: 'entry', piece: 'statement', facts: {}, by: [proof] } as const;
-  return createVerdict({ claims: [entry] }, openPlace('receipt', proof));
+  return createVerdict({ claims: [entry] }, openPlace('receipt', proof), headers);
 }
