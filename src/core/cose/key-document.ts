@@ -1,4 +1,6 @@
 import { VerificationError } from '../errors.js';
+import { MAX_DEPTH } from '../vcon/json-document.js';
+import { membersIn, writtenShape } from '../vcon/json-members.js';
 import { decodeCbor } from './cbor.js';
 import { decodeCoseKeySet, jwkFromCoseKey } from './cose-key.js';
 import { KNOWN_KEYS, type PublicJwk, publicJwk } from './public-key.js';
@@ -44,6 +46,10 @@ function jsonKeys(text: string): unknown[] {
   } catch {
     throw malformed('it is not JSON');
   }
+  const { members, depth } = writtenShape(text);
+  if (depth > MAX_DEPTH) throw malformed('it is nested too deeply');
+  // Readers differ in which of the two values counts, and so in which key is trusted.
+  if (membersIn(document) !== members) throw malformed('it has a name twice in one JSON object');
   if (!isObject(document)) throw malformed('it is a JSON list');
   const { keys, verificationMethod, assertionMethod } = document;
   if (Array.isArray(keys)) return keys;
@@ -79,6 +85,6 @@ export function readKeyDocument(bytes: Uint8Array): PublicJwk[] {
   const text = new TextDecoder().decode(bytes);
   const keys = JSON_START.test(text) ? jsonKeys(text).flatMap((key) => usable(() => publicJwk(key))) : cborKeys(bytes);
   if (keys.length === 0)
-    throw new VerificationError('unsupported', `it contains no key of a supported kind: ${KNOWN_KEYS}`);
+    throw new VerificationError('unsupported', `it contains no key for signatures of a supported kind: ${KNOWN_KEYS}`);
   return keys;
 }

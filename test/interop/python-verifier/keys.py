@@ -217,13 +217,18 @@ def _statement_methods(document):
     return named + [each for each in listed if isinstance(each, dict)]
 
 
+def _each_name_once(members):
+    require(len(dict(members)) == len(members), "malformed", "a name occurs twice in one object")
+    return dict(members)
+
+
 def read_keys(data):
     """The keys of a file: COSE key set or key, JWK set, JWK, or DID document."""
     if data.lstrip()[:1] not in (b"{", b"["):
         value = cbor.decode(data)
         keys = _usable(from_cose, value if isinstance(value, list) else [value])
     else:
-        document = json.loads(data)
+        document = json.loads(data, object_pairs_hook=_each_name_once)
         if "keys" in document:
             members = document["keys"]
         elif "verificationMethod" in document or "assertionMethod" in document:
