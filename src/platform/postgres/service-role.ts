@@ -38,7 +38,10 @@ export function heldSettings(engine: Database['engine'], settings: ScopeSettings
   return Object.entries(settings).filter(([name]) => engine === 'PostgreSQL' || name !== IDLE_LIMIT);
 }
 
-/** Settings that change the meaning of our statements, the rows that they find, or the format of the answers. */
+/**
+ * Settings that change the meaning of our statements, the rows that they find, or the format of the answers, or that end a
+ * migration or a copy of a large table before it is done.
+ */
 const STANDARD = {
   array_nulls: 'on',
   bytea_output: 'hex',
@@ -46,10 +49,13 @@ const STANDARD = {
   default_transaction_isolation: 'read committed',
   extra_float_digits: '1',
   gin_fuzzy_search_limit: '0',
+  [IDLE_LIMIT]: '0',
   intervalstyle: 'postgres',
+  lock_timeout: '0',
   quote_all_identifiers: 'off',
   row_security: 'on',
   standard_conforming_strings: 'on',
+  statement_timeout: '0',
   timezone: 'UTC',
   transform_null_equals: 'off',
 };
@@ -81,8 +87,7 @@ export async function enterServiceRole(
     ...STANDARD,
     search_path: searchPath,
     statement_timeout: '30s',
-    lock_timeout: '0',
-    [IDLE_LIMIT]: engine === 'PostgreSQL' ? '60s' : '0',
+    ...(engine === 'PostgreSQL' ? { [IDLE_LIMIT]: '60s' } : {}),
     plan_cache_mode: 'force_custom_plan',
     max_parallel_workers_per_gather: '0',
     jit: 'off',

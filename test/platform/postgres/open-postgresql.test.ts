@@ -239,6 +239,25 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     await database.close();
   });
 
+  it('lets a migration and a copy take as long as they need, whatever it is set to', async () => {
+    const other = new pg.Client({ connectionString: url.href });
+    await other.connect();
+    for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
+      await admin.query(`ALTER DATABASE ${name} SET ${limit} = 500`);
+    // The first migration creates this schema too, and waits until this transaction has ended.
+    await other.query('BEGIN');
+    await other.query('CREATE SCHEMA archivist');
+    const opened = openPostgresql(url.href, silent);
+    await Promise.race([opened, wait(1_500)]);
+    await other.end();
+    await (await opened).close();
+    const owner = await openServerOwner(url.href);
+    await owner.client.query('BEGIN');
+    await wait(1_000);
+    await owner.client.query('SELECT pg_sleep(1)');
+    await owner.close();
+  });
+
   it('compiles none of our statements, whatever it expects of them', async () => {
     await admin.query(`ALTER DATABASE ${name} SET jit_above_cost = 0`);
     await admin.query(`ALTER DATABASE ${name} SET jit = on`);
