@@ -63,7 +63,7 @@ describe('a command on a folder that is not the service’s', () => {
     }),
   );
 
-  it.skipIf(!serverUrl)('leaves a database as it is that no service of this version has started on: audit', () =>
+  it.skipIf(!serverUrl)('leaves a database of no version or of another one as it is: audit, backup', () =>
     onEmptyDatabase(async (DATABASE_URL) => {
       const tables = async () => {
         const [row] = await onServer(
@@ -73,8 +73,10 @@ describe('a command on a folder that is not the service’s', () => {
         return row!['tables'];
       };
       const refused = async (why: string) => {
-        const { err, exitCode } = await commandLine(['audit'], { DATABASE_URL, PORT: '1' });
-        expect([err, exitCode]).toEqual([expect.stringContaining(why), 2]);
+        for (const args of [['audit'], backup()]) {
+          const { err, exitCode } = await commandLine(args, { DATABASE_URL, PORT: '1' });
+          expect([args[0], err, exitCode]).toEqual([args[0], expect.stringContaining(why), 2]);
+        }
       };
       await refused('no service has started on it');
       expect(await tables()).toBe(0);
@@ -87,6 +89,7 @@ describe('a command on a folder that is not the service’s', () => {
       await client.query(later).finally(() => client.end());
       await refused('a newer version of vcon-archivist has migrated it (999999_later is unknown to this version)');
       expect(await tables()).toBe(before);
+      expect(await readdir(folder)).toEqual(['file']);
     }),
   );
 

@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { failureReason } from '../../platform/explain-failure.js';
+import { requireMigrated } from '../../platform/postgres/migrate.js';
 import {
   appliedMigrations,
   type CopiedSequence,
@@ -29,7 +30,7 @@ interface DumpedDatabase {
  * Writes every table to `database/<schema>.<table>.jsonl.gz` in a folder, all as of one moment. Each line is a JSON
  * array of a row's values in PostgreSQL's text form. What an interrupted run has left in the folder is removed first.
  * @returns undefined if no service has started on this database
- * @throws {UsageError} if the folder cannot be made
+ * @throws {UsageError} if another version made the database, or the folder cannot be made
  */
 export async function dumpDatabase(
   client: OwnerClient,
@@ -40,7 +41,11 @@ export async function dumpDatabase(
   try {
     await enterCopyScope(client);
     const migrations = await appliedMigrations(client);
-    const state = migrations.length > 0 ? await copiedState(client) : undefined;
+    if (migrations.length === 0) return undefined;
+    await requireMigrated(client).catch((error: Error) => {
+      throw new UsageError(`the database cannot be copied: ${error.message}`);
+    });
+    const state = await copiedState(client);
     if (!state) return undefined;
     await makeEmpty(folder);
     const tables: (CopiedTable & { rows: number; file: string })[] = [];

@@ -4,7 +4,7 @@ import { runMigrations as migrateQueue } from 'bullmq';
 import type { ClientBase } from 'pg';
 import { createConcurrentIndexes } from './concurrent-indexes.js';
 import { SERVICE_ROLE } from './service-role.js';
-import { appliedMigrations } from './table-copy-store.js';
+import { appliedMigrations, type OwnerClient } from './table-copy-store.js';
 import { requireUsableServer, type ServerFacts } from './usable-server.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -47,7 +47,7 @@ function explainRoles(error: Error & { code?: string }): never {
  * Checks that the database needs no migration; changes nothing.
  * @throws {Error} saying whose database it is instead
  */
-export async function requireMigrated(client: ClientBase): Promise<void> {
+export async function requireMigrated(client: OwnerClient): Promise<void> {
   const applied = await appliedMigrations(client);
   const known = await knownMigrations();
   requireKnownMigrations(applied, known);
