@@ -25,6 +25,16 @@ const WHERE_THE_TOKEN_IS =
 const WHERE_IT_ANSWERS =
   'start the service, or, if it runs, give an address that reaches it from here, such as --url http://127.0.0.1:8080';
 
+const BUSY_OR_AWAY = 'the service there is busy, or the address does not reach it';
+const MAY_STILL_HAPPEN = 'It may still do what was asked: look before you run the command again';
+
+/** A request that has timed out may have reached the service. */
+function whyUnanswered(url: string, method: 'GET' | 'POST', withinMs: number, error: Error): string {
+  if (error.name !== 'TimeoutError') return `${url} does not answer: ${certificateFault(error) ?? WHERE_IT_ANSWERS}`;
+  const late = `${url} has not answered within ${withinMs / 1000} seconds: ${BUSY_OR_AWAY}`;
+  return method === 'POST' ? `${late}. ${MAY_STILL_HAPPEN}` : late;
+}
+
 const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** @param url base of the service @param keysDir its folder of private keys @throws {OperatorRefused} if the operator's token cannot be read */
@@ -46,8 +56,8 @@ export async function openOperatorClient(url: string, keysDir: string): Promise<
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const address = `${url}/archivist/operator/v1${path}`;
-    const answer = await fetchDirect(address, { method, headers, ...sent }, withinMs).catch((error: unknown) => {
-      throw new OperatorRefused(`${url} does not answer: ${certificateFault(error) ?? WHERE_IT_ANSWERS}`);
+    const answer = await fetchDirect(address, { method, headers, ...sent }, withinMs).catch((error: Error) => {
+      throw new OperatorRefused(whyUnanswered(url, method, withinMs, error));
     });
     const json = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
     if (!answer.ok) throw new OperatorRefused(String(json['description'] ?? `the service answered ${answer.status}`));
