@@ -5,6 +5,7 @@ import { RLP } from '@ethereumjs/rlp';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditAnchors } from '../../../src/archivist/audit/audit-anchors.js';
 import { auditChain } from '../../../src/archivist/audit/audit-chain.js';
 import { transactionRows } from '../../../src/archivist/audit/chain-audit-store.js';
 import { closeWindow, holdWindowsOpen, readyWindow } from '../../../src/archivist/chain/anchor-store.js';
@@ -284,6 +285,41 @@ describe('two processes at once', () => {
     for (const number of [head!.number, head!.number + 1n, head!.number + 5n]) expect(await put(number)).toBe(false);
     expect((await readAll(rig.database)).blocks).toEqual(blocks);
     await audit();
+  });
+});
+
+describe('the audit of anchors', () => {
+  /** @param lostAt the database is lost before the transaction of this number */
+  const audited = async (lostAt = Number.POSITIVE_INFINITY) => {
+    const { database, deployment } = rig;
+    let begun = 0;
+    const losing: typeof database = {
+      ...database,
+      inTransaction: (scope, work) => {
+        begun += 1;
+        if (begun < lostAt) return database.inTransaction(scope, work);
+        return Promise.reject(Object.assign(new Error('terminating connection'), { code: '57P01' }));
+      },
+    };
+    const fault = (_: string, what: string): never => {
+      throw new Error(what);
+    };
+    await auditAnchors({
+      database: losing,
+      deployment,
+      objectStore: fileObjectStore(keysDir),
+      fault,
+      stopping: () => false,
+    });
+    return begun;
+  };
+
+  it('ends without a fault where the database is lost, wherever that is', async () => {
+    await confirmed();
+    await anchoredAll();
+    const begun = await audited();
+    for (let lostAt = 1; lostAt <= begun; lostAt += 1)
+      await expect(audited(lostAt)).rejects.toThrow('terminating connection');
   });
 });
 
