@@ -14,12 +14,12 @@ import { requireHashes } from '../../src/core/mmr/require-hashes.js';
 import { proofPath } from '../../src/core/receipt/receipt-proof.js';
 import { decodeSealPayload, encodePublishedState } from '../../src/core/receipt/seal.js';
 import { attachedReceipts } from '../../src/core/statement/transparent-statement.js';
-import { parseUnambiguousJson } from '../../src/core/statement/unambiguous-json.js';
 import { decodeNote, encodeNote, NoteKeyType, signatureLine } from '../../src/core/tlog/signed-note.js';
 import { decodeTlogProof, encodeTlogProof } from '../../src/core/tlog/tlog-proof.js';
 import { storable } from '../../src/core/vcon/conserver-forms.js';
 import { type JsonObject, readJson } from '../../src/core/vcon/json-document.js';
 import { asSubmitted } from '../../src/core/vcon/submitted-form.js';
+import { parseUnambiguousJson } from '../../src/core/vcon/unambiguous-json.js';
 import { sampleFork } from './fork/sample-forks.js';
 import { sampleRoot } from './keys/sample-manifests.js';
 

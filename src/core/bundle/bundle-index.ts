@@ -1,7 +1,7 @@
 import { toHex, utf8 } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { type Sha256, sha256 } from '../sha256.js';
-import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
+import { parseUnambiguousBytes } from '../vcon/unambiguous-json.js';
 import { type BundleFileKind, placeOf } from './bundle-layout.js';
 
 /** An operation that a bundle holds the evidence of. */

@@ -7,8 +7,8 @@ import {
   readTransparentStatement,
   receiptsOfStructure,
 } from '../statement/transparent-statement.js';
-import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import { isTemplate } from '../statement/vcon-template.js';
+import { parseUnambiguousBytes } from '../vcon/unambiguous-json.js';
 import type { Claim, Proof } from '../verify/claim.js';
 import { comparableText } from '../verify/comparable-text.js';
 import { differingMembers } from '../verify/differing-members.js';

@@ -1,6 +1,5 @@
 import { VerificationError } from '../errors.js';
-import { MAX_DEPTH } from '../vcon/json-document.js';
-import { membersIn, writtenShape } from '../vcon/json-members.js';
+import { parseUnambiguousJson } from '../vcon/unambiguous-json.js';
 import { decodeCbor } from './cbor.js';
 import { decodeCoseKeySet, jwkFromCoseKey } from './cose-key.js';
 import { KNOWN_KEYS, type PublicJwk, publicJwk } from './public-key.js';
@@ -39,17 +38,16 @@ function statementMethods({ id, verificationMethod, assertionMethod }: Json): un
   return [...methods.filter((each) => isObject(each) && isNamed(each['id'])), ...assertionMethod];
 }
 
-function jsonKeys(text: string): unknown[] {
-  let document: unknown;
+function documentIn(text: string): unknown {
   try {
-    document = JSON.parse(text);
-  } catch {
-    throw malformed('it is not JSON');
+    return parseUnambiguousJson(text);
+  } catch (error) {
+    throw error instanceof VerificationError ? malformed(error.message) : error;
   }
-  const { members, depth } = writtenShape(text);
-  if (depth > MAX_DEPTH) throw malformed('it is nested too deeply');
-  // Readers differ in which of the two values counts, and so in which key is trusted.
-  if (membersIn(document) !== members) throw malformed('it has a name twice in one JSON object');
+}
+
+function jsonKeys(text: string): unknown[] {
+  const document = documentIn(text);
   if (!isObject(document)) throw malformed('it is a JSON list');
   const { keys, verificationMethod, assertionMethod } = document;
   if (Array.isArray(keys)) return keys;

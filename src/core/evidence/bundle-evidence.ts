@@ -3,7 +3,7 @@ import { placeOf } from '../bundle/bundle-layout.js';
 import { cutEvidencePage } from '../bundle/evidence-page.js';
 import { isBundle, verifyBundle } from '../bundle/verify-bundle.js';
 import { readEventDocument } from '../statement/event-document.js';
-import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
+import { parseUnambiguousBytes } from '../vcon/unambiguous-json.js';
 import { checked, createVerdict, type Verdict, verdictWithin } from '../verify/verdict.js';
 import type { StatedEvent } from './event-agreement.js';
 import type { EvidenceFile } from './evidence-file.js';

@@ -1,7 +1,7 @@
 import { toHex } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
-import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
+import { parseUnambiguousBytes } from '../vcon/unambiguous-json.js';
 import type { Claim, InclusionProof } from '../verify/claim.js';
 import { provenEvent, uncoveredMembers } from '../verify/event-facts.js';
 import { eventIssuerFindings } from '../verify/event-issuer.js';

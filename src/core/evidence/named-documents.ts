@@ -7,7 +7,7 @@ import { decodeStatement } from '../statement/decode-statement.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
 import { readStatement } from '../statement/signed-statement.js';
 import { readTransparentStatement } from '../statement/transparent-statement.js';
-import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
+import { parseUnambiguousBytes } from '../vcon/unambiguous-json.js';
 import { provenEvent } from '../verify/event-facts.js';
 import { namedAttachments } from '../verify/named-attachments.js';
 import { statementFacts } from '../verify/statement-facts.js';

@@ -1,6 +1,6 @@
 import { VerificationError } from '../errors.js';
 import { type AssetEventDocument, readEventDocument } from '../statement/event-document.js';
-import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
+import { parseUnambiguousBytes } from '../vcon/unambiguous-json.js';
 import { createVerdict, type Findings, findingsOf, notCovered, verdictWithin } from '../verify/verdict.js';
 import { type PublicEvent, verifyPublicAsset } from '../verify/verify-public-asset.js';
 import type { ReceiptTrust } from '../verify/verify-receipt.js';

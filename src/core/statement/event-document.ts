@@ -1,6 +1,6 @@
 import { VerificationError } from '../errors.js';
 import type { V3Event } from '../event/v3-event.js';
-import { parseUnambiguousJson } from './unambiguous-json.js';
+import { parseUnambiguousJson } from '../vcon/unambiguous-json.js';
 
 /** Where a log holds an event: node index in decimal, idtimestamp in 18 hex characters, epoch first. */
 export interface LogCommit {

@@ -4,10 +4,10 @@ import { decodeSign1, encodeSign1, type Sign1, type Sign1Message } from '../cose
 import { VerificationError } from '../errors.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { receiptStructure } from '../receipt/receipt-proof.js';
+import { parseUnambiguousJson } from '../vcon/unambiguous-json.js';
 import { decodeStatement } from './decode-statement.js';
 import { type EventDocument, readEventDocument } from './event-document.js';
 import { statementEntry } from './statement-entry.js';
-import { parseUnambiguousJson } from './unambiguous-json.js';
 
 /** What a transparent statement carries beside its statement. */
 interface Transparency {

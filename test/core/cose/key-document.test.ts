@@ -39,12 +39,12 @@ describe('published keys', () => {
     ['with an escape', '"\\u0078":'],
   ])('are not read from JSON with a name twice in one object, written %s', (_, name) => {
     const twice = JSON.stringify({ keys: [key] }).replace('"x":', `${name}"AAAA","x":`);
-    expect(() => readKeyDocument(utf8(twice))).toThrow('it has a name twice in one JSON object');
+    expect(() => readKeyDocument(utf8(twice))).toThrow('the JSON has a duplicate name in one object');
   });
 
   it('are refused, and do not end the program, where JSON is nested deeply', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    expect(() => readKeyDocument(utf8(`{"keys":${deep}}`))).toThrow('it is nested too deeply');
+    expect(() => readKeyDocument(utf8(`{"keys":${deep}}`))).toThrow('the JSON is nested too deeply');
   });
 
   it('of a DID document are named by the fragment of their method, unless they have a kid', () => {

@@ -33,12 +33,12 @@ import {
   assembleTransparentStatement,
   readTransparentStatement,
 } from '../../../src/core/statement/transparent-statement.js';
-import { parseUnambiguousJson } from '../../../src/core/statement/unambiguous-json.js';
 import { readTemplate } from '../../../src/core/statement/vcon-template.js';
 import { encodeCheckpoint } from '../../../src/core/tlog/checkpoint.js';
 import { cosignatureMessage, encodeCosignature } from '../../../src/core/tlog/cosignature.js';
 import { encodeNote, type NoteKey, NoteKeyType, signatureLine } from '../../../src/core/tlog/signed-note.js';
 import { encodeTlogProof } from '../../../src/core/tlog/tlog-proof.js';
+import { parseUnambiguousJson } from '../../../src/core/vcon/unambiguous-json.js';
 import { uncoveredMembers } from '../../../src/core/verify/event-facts.js';
 import { sealProof } from '../../../src/core/verify/proofs.js';
 import { createVerdict, type Findings } from '../../../src/core/verify/verdict.js';

@@ -1,8 +1,8 @@
 import { VerificationError } from '../errors.js';
 import { utf8Text } from '../utf8-text.js';
-import { JsonError, MAX_DEPTH } from '../vcon/json-document.js';
-import { membersIn, writtenShape } from '../vcon/json-members.js';
-import { parseJson } from '../vcon/parse-json.js';
+import { JsonError, MAX_DEPTH } from './json-document.js';
+import { membersIn, writtenShape } from './json-members.js';
+import { parseJson } from './parse-json.js';
 
 function parse(text: string): unknown {
   try {

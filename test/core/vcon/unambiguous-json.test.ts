@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseUnambiguousJson } from '../../../src/core/statement/unambiguous-json.js';
 import { readJsonText } from '../../../src/core/vcon/json-document.js';
+import { parseUnambiguousJson } from '../../../src/core/vcon/unambiguous-json.js';
 
 const NAMES = ['a', '"', ':', '{', '\\', 'é', '__proto__'];
 
