@@ -61,8 +61,8 @@ async function checkShape(json: Uint8Array, mostValues: number) {
   let otherForm = false;
   let before: Size = { values: 0, members: 0 };
   const entries: (Size & { end: number })[] = [];
-  const entryEnds = (end: number, own: number): void => {
-    entries.push({ end, values: own - before.values, members: members - before.members });
+  const entryEnds = (end: number, valuesSoFar: number): void => {
+    entries.push({ end, values: valuesSoFar - before.values, members: members - before.members });
     before = { values, members };
   };
   for (let place = 0; place < json.length; ) {
