@@ -32,7 +32,7 @@ export function createAuthenticateCaller(deps: CallerDeps): Authenticate {
   return async (request, again) => {
     const principal = await callerOf(request, again);
     if (!deps.disabled.has(principal.tenantId)) return principal;
-    throw new ApiError('unauthorized', 'The tenancy of this token is disabled.', { 'www-authenticate': 'Bearer' });
+    throw new ApiError('unauthorized', 'The tenancy of this token is disabled.');
   };
 }
 

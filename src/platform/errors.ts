@@ -24,6 +24,11 @@ export type ErrorCode = keyof typeof STATUS;
 
 export const ERROR_CODES = Object.keys(STATUS) as readonly ErrorCode[];
 
+/** A refusal with this code asks for a token, unless it has a challenge of its own (RFC 9110 section 11.6.1). */
+const CHALLENGES: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
+  unauthorized: { 'www-authenticate': 'Bearer' },
+};
+
 /** A refusal that is sent to the caller: `{"error": code, "description": description}` with the code's status. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -38,8 +43,13 @@ export class ApiError extends Error {
     this.code = code;
     this.status = STATUS[code];
     this.description = description;
-    this.headers = headers;
+    this.headers = { ...CHALLENGES[code], ...headers };
   }
+}
+
+/** The refusal of a token that is not valid. Without a token, the challenge has no error (RFC 6750 section 3). */
+export function invalidToken(description: string): ApiError {
+  return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer error="invalid_token"' });
 }
 
 /** A temporary refusal, with the headers of `retryHeaders`. */

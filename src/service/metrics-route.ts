@@ -33,9 +33,7 @@ export function metricsRoute(source: MetricsSource): Route {
     handle: async ({ headers, request }) => {
       if (writtenPath(request) !== METRICS) throw new ApiError('not_found', 'The metrics are at /metrics.');
       if (expected && !timingSafeEqual(digest(headers['authorization'] ?? ''), expected))
-        throw new ApiError('unauthorized', 'Send the METRICS_TOKEN as a bearer token.', {
-          'www-authenticate': 'Bearer',
-        });
+        throw new ApiError('unauthorized', 'Send the METRICS_TOKEN as a bearer token.');
       const { text, contentType } = await source.metrics();
       return { bytes: new TextEncoder().encode(text), contentType };
     },

@@ -1,5 +1,5 @@
 import { decodeJwt, type JWTPayload } from 'jose';
-import { ApiError, retryLater } from '../../platform/errors.js';
+import { ApiError, invalidToken, retryLater } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Database } from '../../platform/postgres/database.js';
@@ -43,7 +43,7 @@ export function createAuthenticateMember(deps: MemberDeps): AuthenticateMember {
   return async (token, wanted) => {
     const principal = await memberOf(deps, token, wanted);
     if (principal) return principal;
-    throw refused('The access token is not valid, or not of an active member.', 'Bearer error="invalid_token"');
+    throw invalidToken('The access token is not valid, or not of an active member.');
   };
 }
 
@@ -56,10 +56,6 @@ interface MemberDeps {
 const TRY_AGAIN_SECONDS = 30;
 const NO_KEYS =
   'The identity provider of this token gives no usable keys now, so the token cannot be checked. Try again later.';
-
-function refused(description: string, challenge = 'Bearer'): ApiError {
-  return new ApiError('unauthorized', description, { 'www-authenticate': challenge });
-}
 
 /** The claims of a token that is valid; undefined if it is not. @throws {ApiError} unavailable while there are no keys */
 async function claimsOf(deps: MemberDeps, token: string, issuer: string): Promise<JWTPayload | undefined> {
@@ -122,7 +118,8 @@ function personOf(claims: JWTPayload, { claimNames }: IdentityProvider): ReturnT
 function onlyOne(members: readonly Member[]): Member | undefined {
   if (members.length <= 1) return members[0];
   const tenancies = members.map(({ tenantId }) => `tenancies/${tenantId}`).join(', ');
-  throw refused(
+  throw new ApiError(
+    'unauthorized',
     `The access token is valid in several tenancies. Name one in the header archivist-tenancy: ${tenancies}.`,
   );
 }

@@ -56,13 +56,15 @@ export function createAuthenticateCertificate(deps: {
     });
     const [first] = vouching;
     if (!first)
-      throw refused(
+      throw new ApiError(
+        'unauthorized',
         wanted.tenantId === undefined
           ? 'No tenancy accepts this client certificate. It must be valid, for TLS clients, and issued by an authority that an Owner has added as a TLS CA certificate.'
           : 'The tenancy in archivist-tenancy does not accept this client certificate. It must be valid, for TLS clients, and issued by an authority that an Owner has added as a TLS CA certificate.',
       );
     if (vouching.some(({ tenantId }) => tenantId !== first.tenantId))
-      throw refused(
+      throw new ApiError(
+        'unauthorized',
         'Several tenancies accept this client certificate. Name yours in the header archivist-tenancy: tenancies/<uuid>.',
       );
     return principalOf(chain, first);
@@ -74,7 +76,7 @@ function tenancyOf({ headers }: IncomingMessage): string | undefined {
   const header = headers['archivist-tenancy']?.toString();
   if (header === undefined) return undefined;
   const tenantId = namedTenancy(header);
-  if (tenantId === undefined) throw refused('archivist-tenancy: must be tenancies/<uuid>.');
+  if (tenantId === undefined) throw new ApiError('unauthorized', 'archivist-tenancy: must be tenancies/<uuid>.');
   return tenantId;
 }
 
@@ -84,7 +86,10 @@ function principalOf(
 ): Principal {
   const subject = distinguishedName(leaf.subject);
   if (Buffer.byteLength(subject) > MAX_SUBJECT_BYTES)
-    throw refused(`The subject of this client certificate is longer than ${MAX_SUBJECT_BYTES} bytes.`);
+    throw new ApiError(
+      'unauthorized',
+      `The subject of this client certificate is longer than ${MAX_SUBJECT_BYTES} bytes.`,
+    );
   return {
     kind: 'certificate',
     tenantId,
@@ -109,8 +114,4 @@ function authorityIssuer(authority: X509Certificate): string {
  */
 function distinguishedName(subject: string): string {
   return subject.split('\n').reverse().join(',');
-}
-
-function refused(description: string): ApiError {
-  return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });
 }

@@ -15,9 +15,7 @@ export function createAuthenticateOperator(secret: Uint8Array): (authorization: 
   return (authorization) => {
     const token = authorization?.match(/^bearer +([A-Za-z0-9_-]{1,128}) *$/i)?.[1] ?? '';
     if (timingSafeEqual(hashOf(token), expected)) return;
-    throw new ApiError('unauthorized', 'Only the operator may do this, with the token in KEYS_DIR/operator-token.', {
-      'www-authenticate': 'Bearer',
-    });
+    throw new ApiError('unauthorized', 'Only the operator may do this, with the token in KEYS_DIR/operator-token.');
   };
 }
 

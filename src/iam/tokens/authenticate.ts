@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../platform/clock.js';
-import { ApiError } from '../../platform/errors.js';
+import { ApiError, invalidToken } from '../../platform/errors.js';
 import type { Authenticate } from '../../platform/http/authenticate.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Keyring } from '../../platform/keys/keyring.js';
@@ -106,7 +106,7 @@ async function verify(
 
 function bearerToken(authorization: string | undefined): string {
   const token = authorization?.match(/^bearer +([A-Za-z0-9._~+/=-]+) *$/i)?.[1];
-  if (!token) throw refused('Send an access token as "Authorization: Bearer <token>".');
+  if (!token) throw new ApiError('unauthorized', 'Send an access token as "Authorization: Bearer <token>".');
   if (token.length > MAX_TOKEN_LENGTH) throw refused();
   return token;
 }
@@ -138,8 +138,6 @@ function text(claim: unknown): string {
 const GET_ANOTHER =
   'The access token is invalid, expired or revoked: get a new one from /archivist/iam/v1/appidp/token.';
 
-/** With a token that is refused, the challenge says so; without one, it has no error (RFC 6750 section 3). */
-function refused(description = GET_ANOTHER): ApiError {
-  const challenge = description === GET_ANOTHER ? 'Bearer error="invalid_token"' : 'Bearer';
-  return new ApiError('unauthorized', description, { 'www-authenticate': challenge });
+function refused(): ApiError {
+  return invalidToken(GET_ANOTHER);
 }

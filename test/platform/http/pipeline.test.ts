@@ -104,7 +104,7 @@ beforeAll(async () => {
       throw new ApiError('unauthorized', 'Not the operator.');
     },
     authenticate: async ({ headers: { authorization } }) => {
-      if (authorization !== 'Bearer good') throw new ApiError('unauthorized', 'No.', { 'www-authenticate': 'Bearer' });
+      if (authorization !== 'Bearer good') throw new ApiError('unauthorized', 'No.');
       return CALLER;
     },
     logger: pino({ level: 'error' }, { write: (line: string) => errors.push(line) }),
