@@ -3,7 +3,10 @@ import type { Ended } from './ended.js';
 import type { KnownVcon } from './known-vcon.js';
 import { type Capturing, seenFields } from './late-capture.js';
 
-/** What the vCon's end will be recorded with. An operation without a tenancy is of the plugin's own, like its end. */
+/**
+ * What the vCon's end will be recorded with. An operation that names no tenancy belongs to the plugin's own, and so does
+ * the end.
+ */
 function newestState({ operation, vcon, method, observed }: Ended, capturing: Capturing) {
   const { tenancy = null } = operation;
   return { payload: vcon.payload, tenancy, ...seenFields({ method, observed }, capturing) };

@@ -9,7 +9,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
 
 /**
  * The stored receipts of one state of a vCon, by the id of the operation's job.
- * @throws {OperatorError} if there is none, if they cannot be read, or if uuid or hash is invalid
+ * @throws {OperatorError} if no receipt is kept, if the receipts cannot be read, or if uuid or hash is invalid
  */
 export async function keptReceipts(
   place: MemoryPlace,

@@ -2,8 +2,8 @@ import { Socket } from 'node:net';
 
 /**
  * The stream of a connection to a PostgreSQL server. `pg` reads answers in a listener of `data` and throws there at one
- * that it cannot read, which would end the process. Such an answer ends its connection, as any other lost connection
- * does. Under TLS, which `pg` puts on top, bytes that were changed on the way fail before they are read.
+ * that it cannot read, which would end the process. Such an answer ends its connection, which is then lost like any
+ * other. Under TLS, which `pg` puts on top, bytes that were changed on the way fail before they are read.
  */
 export function serverStream(): Socket {
   const socket = new Socket();
