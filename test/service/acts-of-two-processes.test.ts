@@ -1,23 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/service/config/config.js';
-import { type RunningService, startService } from '../../src/start-service.js';
+import type { RunningService } from '../../src/start-service.js';
 import { sendRequest } from '../api/send-request.js';
-import {
-  type Answer,
-  type Client,
-  clientWith,
-  requestToken,
-  startTestService,
-  type TestService,
-} from '../api/test-service.js';
+import { type Answer, type Client, clientWith, requestToken, type TestService } from '../api/test-service.js';
 import { sampleIssuer } from '../scitt/sample-statement.js';
-import { freePort } from '../support/free-port.js';
 import { holdLock } from '../support/hold-lock.js';
 import { serverUrl } from '../support/prerequisites.js';
+import { startTwoProcesses } from './two-processes.js';
 
 const APPLICATIONS = '/archivist/iam/v1/applications';
 const WEBHOOKS = '/archivist/iam/v1/webhooks';
@@ -27,28 +16,16 @@ const PATIENCE = { timeout: 30_000, interval: 20 };
 
 /** The turns of a tenancy's acts are a process's own: between processes only the database orders them. */
 describe.skipIf(!serverUrl)('at the same time in two processes of one deployment', () => {
-  let folder: string;
+  let both: Awaited<ReturnType<typeof startTwoProcesses>>;
   let first: TestService;
   let second: RunningService;
   let owners: readonly [Client, Client];
-
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'two-'));
-    const shared = {
-      KEYS_DIR: join(folder, 'keys'),
-      OBJECT_STORE_URL: `file://${join(folder, 'objects')}`,
-      PUBLIC_URL: 'http://archivist.example',
-    };
-    first = await startTestService(shared);
-    const own = { ROLE: 'api', DATA_DIR: join(folder, 'second'), PORT: String(await freePort()) };
-    second = await startService(parseConfig({ ...first.environment, ...own }));
+    both = await startTwoProcesses();
+    ({ first, second } = both);
     owners = [first.owner, clientWith(second.url, first.owner.token)];
   });
-  afterAll(async () => {
-    await second?.close();
-    await first?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => both?.close());
 
   /** Lets each request come as far as it does while this is locked; all go on when all wait. */
   async function together(locked: string, values: readonly unknown[], requests: (() => Promise<Answer>)[]) {

@@ -1,46 +1,23 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/service/config/config.js';
-import { type RunningService, startService } from '../../src/start-service.js';
+import type { RunningService } from '../../src/start-service.js';
 import { sendCose } from '../api/send-cose.js';
 import { sendRequest } from '../api/send-request.js';
-import {
-  type Answer,
-  type Client,
-  clientWith,
-  startTestService,
-  type TestService,
-  until,
-} from '../api/test-service.js';
+import { type Answer, type Client, clientWith, type TestService, until } from '../api/test-service.js';
 import { sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
-import { freePort } from '../support/free-port.js';
 import { serverUrl } from '../support/prerequisites.js';
+import { startTwoProcesses } from './two-processes.js';
 
 const APPLICATIONS = '/archivist/iam/v1/applications';
 
 describe.skipIf(!serverUrl)('two processes of one deployment', () => {
-  let folder: string;
+  let both: Awaited<ReturnType<typeof startTwoProcesses>>;
   let first: TestService;
   let second: RunningService;
-
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'two-'));
-    const shared = {
-      KEYS_DIR: join(folder, 'keys'),
-      OBJECT_STORE_URL: `file://${join(folder, 'objects')}`,
-      PUBLIC_URL: 'http://archivist.example',
-    };
-    first = await startTestService(shared);
-    const own = { ROLE: 'api', DATA_DIR: join(folder, 'second'), PORT: String(await freePort()) };
-    second = await startService(parseConfig({ ...first.environment, ...own }));
+    both = await startTwoProcesses();
+    ({ first, second } = both);
   });
-  afterAll(async () => {
-    await second?.close();
-    await first?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => both?.close());
 
   const throughSecond = ({ token }: Client) => clientWith(second.url, token);
 
