@@ -16,37 +16,28 @@ import { Crash, crashAt, readAll } from './anchor-rig.js';
 import { type AnchoredService, EVENT, startAnchoredService } from './anchored-service.js';
 
 let service: AnchoredService;
-let running: AnchoredService['running'];
-let owner: AnchoredService['owner'];
-let rig: AnchoredService['rig'];
-let asset: AnchoredService['asset'];
-let tenantId: AnchoredService['tenantId'];
-let record: AnchoredService['record'];
-let confirmed: AnchoredService['confirmed'];
-let anchoredAll: AnchoredService['anchoredAll'];
 beforeAll(async () => {
   service = await startAnchoredService();
-  ({ running, owner, rig, asset, tenantId, record, confirmed, anchoredAll } = service);
 });
 afterAll(() => service?.close());
 
-const scope = () => ({ read: [tenantId], write: [tenantId] });
+const scope = () => ({ read: [service.tenantId], write: [service.tenantId] });
 
 /** Records an event while its window is already closed until a moment that is still to come when it is answered. */
 const recordBeforeEnd = async () => {
   // The first that a busy machine keeps.
   for (let aheadMs = 1_500; ; aheadMs *= 2) {
     const future = new Date(Date.now() + aheadMs);
-    await running.asOwner(
-      `UPDATE archivist.anchor_window SET closed_until = '${future.toISOString()}' WHERE tenant_id = '${tenantId}'`,
+    await service.running.asOwner(
+      `UPDATE archivist.anchor_window SET closed_until = '${future.toISOString()}' WHERE tenant_id = '${service.tenantId}'`,
     );
-    const { json: event } = await record();
+    const { json: event } = await service.record();
     if (Date.now() < future.getTime()) return { future, event };
   }
 };
 /** What must hold of the chain whatever has happened to those who wrote it. */
 const audit = async () => {
-  const { blocks, transactions, anchors, seals } = await readAll(rig.database);
+  const { blocks, transactions, anchors, seals } = await readAll(service.rig.database);
   for (const [place, block] of blocks.entries()) {
     expect(block.block_number).toBe(BigInt(place));
     const parent = blocks[place - 1];
@@ -66,105 +57,111 @@ const audit = async () => {
 
 describe('a window', () => {
   it('is not closed while nothing waits in it', async () => {
-    await anchoredAll();
-    const before = await rig.database.inTransaction(scope(), (tx) => holdWindowsOpen(tx, [tenantId]));
-    expect(await rig.anchor()).toBe(0);
-    expect(await rig.database.inTransaction(scope(), (tx) => holdWindowsOpen(tx, [tenantId]))).toEqual(before);
+    await service.anchoredAll();
+    const before = await service.rig.database.inTransaction(scope(), (tx) => holdWindowsOpen(tx, [service.tenantId]));
+    expect(await service.rig.anchor()).toBe(0);
+    expect(await service.rig.database.inTransaction(scope(), (tx) => holdWindowsOpen(tx, [service.tenantId]))).toEqual(
+      before,
+    );
   });
 
   it('is closed only when the accepts that are open have ended', async () => {
-    await confirmed();
-    await rig.database.inTransaction(scope(), async (tx) => {
-      await holdWindowsOpen(tx, [tenantId]);
+    await service.confirmed();
+    await service.rig.database.inTransaction(scope(), async (tx) => {
+      await holdWindowsOpen(tx, [service.tenantId]);
       // On one connection nothing can be open beside it, and nothing may wait for the database inside a transaction.
-      if (rig.database.connections > 1) expect(await rig.anchor()).toBe(0);
+      if (service.rig.database.connections > 1) expect(await service.rig.anchor()).toBe(0);
     });
-    expect(await rig.anchor()).toBe(1);
+    expect(await service.rig.anchor()).toBe(1);
   });
 
   it('takes no event after it is closed: one accepted by a clock that is behind counts as accepted at its end', async () => {
-    await confirmed();
+    await service.confirmed();
     const { future, event } = await recordBeforeEnd();
     expect(event['timestamp_accepted']).toBe(future.toISOString());
     expect(event['timestamp_declared']).toBe(future.toISOString());
-    const before = (await readAll(rig.database)).anchors.length;
-    for (let made = 0; made === 0; ) made = await rig.anchor();
-    const { anchors, waiting } = await readAll(rig.database);
+    const before = (await readAll(service.rig.database)).anchors.length;
+    for (let made = 0; made === 0; ) made = await service.rig.anchor();
+    const { anchors, waiting } = await readAll(service.rig.database);
     expect(anchors.length).toBe(before + 1);
     expect(anchors.at(-1)!.end_time).toEqual(future);
     expect(waiting.length).toBe(1);
-    await anchoredAll();
+    await service.anchoredAll();
   });
 
   it('waits for its anchor until every event in it is confirmed', async () => {
-    await running.asOwner(`UPDATE archivist.log SET halted = 'for a test' WHERE log_id = '${tenantId}'`);
-    await record();
-    await rig.database.inTransaction(scope(), (tx) => closeWindow(tx, tenantId, 0));
-    expect(await rig.database.inTransaction(scope(), (tx) => readyWindow(tx, tenantId))).toBeUndefined();
-    expect(await rig.anchor()).toBe(0);
-    await running.asOwner(`UPDATE archivist.log SET halted = NULL WHERE log_id = '${tenantId}'`);
+    await service.running.asOwner(
+      `UPDATE archivist.log SET halted = 'for a test' WHERE log_id = '${service.tenantId}'`,
+    );
+    await service.record();
+    await service.rig.database.inTransaction(scope(), (tx) => closeWindow(tx, service.tenantId, 0));
+    expect(
+      await service.rig.database.inTransaction(scope(), (tx) => readyWindow(tx, service.tenantId)),
+    ).toBeUndefined();
+    expect(await service.rig.anchor()).toBe(0);
+    await service.running.asOwner(`UPDATE archivist.log SET halted = NULL WHERE log_id = '${service.tenantId}'`);
     // The service may have seen that the log is halted, and sees within about a second that it is not.
-    await until(record, ({ status }) => status === 200, 20_000);
-    expect((await anchoredAll()).waiting).toEqual([]);
+    await until(service.record, ({ status }) => status === 200, 20_000);
+    expect((await service.anchoredAll()).waiting).toEqual([]);
   });
 
   it('holds events of one and the same time once each', async () => {
-    const before = (await anchoredAll()).anchors.reduce((sum, each) => sum + each.event_count, 0n);
+    const before = (await service.anchoredAll()).anchors.reduce((sum, each) => sum + each.event_count, 0n);
     const items = Array.from({ length: 40 }, () => EVENT);
-    const { status } = await owner.post(`/archivist/v2/${asset}/events:bulk`, { events: items });
+    const { status } = await service.owner.post(`/archivist/v2/${service.asset}/events:bulk`, { events: items });
     expect(status).toBe(200);
-    const { anchors } = await anchoredAll();
+    const { anchors } = await service.anchoredAll();
     expect(anchors.reduce((sum, each) => sum + each.event_count, 0n) - before).toBe(40n);
   });
 });
 
 describe('after a crash', () => {
   it.each(['anchor.closed', 'anchor.inside'])('at %s the window is anchored once', async (name) => {
-    await confirmed();
-    const before = (await readAll(rig.database)).anchors.length;
-    expect(await rig.anchor(crashAt(name))).toBe(0);
-    expect((await readAll(rig.database)).anchors.length).toBe(before);
-    await anchoredAll();
-    expect((await readAll(rig.database)).anchors.length).toBe(before + 1);
-    await rig.extend();
+    await service.confirmed();
+    const before = (await readAll(service.rig.database)).anchors.length;
+    expect(await service.rig.anchor(crashAt(name))).toBe(0);
+    expect((await readAll(service.rig.database)).anchors.length).toBe(before);
+    await service.anchoredAll();
+    expect((await readAll(service.rig.database)).anchors.length).toBe(before + 1);
+    await service.rig.extend();
     await audit();
   });
 
   it.each(['chain.signed', 'chain.inside'])('at %s the chain has every anchor and every seal once', async (name) => {
-    await confirmed();
-    await anchoredAll();
-    const before = (await readAll(rig.database)).blocks.length;
-    await expect(rig.extend(crashAt(name))).rejects.toThrow(Crash);
-    expect((await readAll(rig.database)).blocks.length).toBe(before);
-    await rig.extend();
+    await service.confirmed();
+    await service.anchoredAll();
+    const before = (await readAll(service.rig.database)).blocks.length;
+    await expect(service.rig.extend(crashAt(name))).rejects.toThrow(Crash);
+    expect((await readAll(service.rig.database)).blocks.length).toBe(before);
+    await service.rig.extend();
     await audit();
   });
 });
 
 describe('a new block', () => {
   const isHeadKept = async () => {
-    const { block_number: number } = (await readAll(rig.database)).blocks.at(-1)!;
-    return isBlockKept(fileObjectStore(service.objectsDir), rig.deployment.deploymentTenancy, number);
+    const { block_number: number } = (await readAll(service.rig.database)).blocks.at(-1)!;
+    return isBlockKept(fileObjectStore(service.objectsDir), service.rig.deployment.deploymentTenancy, number);
   };
 
   it('is in the object store when its pass ends, also of one that is stopped', async () => {
-    await confirmed();
-    await anchoredAll();
-    const before = (await readAll(rig.database)).blocks.length;
+    await service.confirmed();
+    await service.anchoredAll();
+    const before = (await readAll(service.rig.database)).blocks.length;
     let looks = 0;
     const afterOneBlock = () => looks++ > 0;
-    expect(await rig.extend(noFailpoints, afterOneBlock)).toBeGreaterThan(0);
-    expect((await readAll(rig.database)).blocks.length).toBe(before + 1);
+    expect(await service.rig.extend(noFailpoints, afterOneBlock)).toBeGreaterThan(0);
+    expect((await readAll(service.rig.database)).blocks.length).toBe(before + 1);
     expect(await isHeadKept()).toBe(true);
   });
 
   it('that a crash left without its object gets it in the next pass', async () => {
-    await rig.extend();
-    await confirmed();
-    await anchoredAll();
-    await expect(rig.extend(crashAt('chain.committed'))).rejects.toThrow(Crash);
+    await service.rig.extend();
+    await service.confirmed();
+    await service.anchoredAll();
+    await expect(service.rig.extend(crashAt('chain.committed'))).rejects.toThrow(Crash);
     expect(await isHeadKept()).toBe(false);
-    await rig.extend();
+    await service.rig.extend();
     expect(await isHeadKept()).toBe(true);
     await audit();
   });
@@ -173,14 +170,16 @@ describe('a new block', () => {
 describe('a halted keys log', () => {
   it('ends the making of blocks, which the chain says, until it is resumed', async () => {
     const halt = (reason: string) =>
-      running.asOwner(`UPDATE archivist.log SET halted = ${reason} WHERE log_id = '${rig.deployment.keysLog}'`);
-    await confirmed();
-    await anchoredAll();
+      service.running.asOwner(
+        `UPDATE archivist.log SET halted = ${reason} WHERE log_id = '${service.rig.deployment.keysLog}'`,
+      );
+    await service.confirmed();
+    await service.anchoredAll();
     await halt(`'restored'`);
-    const before = await readAll(rig.database);
-    expect(await rig.extend()).toBe(0);
-    expect((await readAll(rig.database)).blocks).toEqual(before.blocks);
-    const { database, deployment } = rig;
+    const before = await readAll(service.rig.database);
+    expect(await service.rig.extend()).toBe(0);
+    expect((await readAll(service.rig.database)).blocks).toEqual(before.blocks);
+    const { database, deployment } = service.rig;
     const objectStore = fileObjectStore(service.objectsDir);
     const looked = () => undefined;
     const watch = await watchChain({ database, deployment, objectStore, logger: createLogger('silent'), looked });
@@ -189,21 +188,21 @@ describe('a halted keys log', () => {
     await watch.refresh();
     expect(watch.halted()).toBeUndefined();
     await watch.close();
-    expect(await rig.extend()).toBeGreaterThan(0);
+    expect(await service.rig.extend()).toBeGreaterThan(0);
   });
 });
 
 describe('a chain key that is rotated', () => {
   it('signs from then on, in the same chain and the same count', async () => {
-    const { keyring } = running.service.parts;
-    const { deploymentTenancy: chain } = rig.deployment;
+    const { keyring } = service.running.service.parts;
+    const { deploymentTenancy: chain } = service.rig.deployment;
     const before = keyring.chain.address;
-    await rotateDeploymentKey(running.service.parts.keys, 'chain');
+    await rotateDeploymentKey(service.running.service.parts.keys, 'chain');
     expect(keyring.chain.address).not.toBe(before);
-    await confirmed();
-    await anchoredAll();
-    await rig.extend();
-    const head = (await rig.database.inTransaction('system', (tx) => findHead(tx, chain)))!;
+    await service.confirmed();
+    await service.anchoredAll();
+    await service.rig.extend();
+    const head = (await service.rig.database.inTransaction('system', (tx) => findHead(tx, chain)))!;
     expect(headerFields(head.header).miner).toBe(keyring.chain.address.toLowerCase());
     await audit();
   });
@@ -212,20 +211,20 @@ describe('a chain key that is rotated', () => {
 describe('two processes at once', () => {
   it('make each anchor once and one chain', async () => {
     for (let turn = 0; turn < 3; turn += 1) {
-      await confirmed();
-      await Promise.all([rig.anchor(), rig.anchor(), rig.anchor()]);
-      await Promise.all([rig.extend(), rig.extend(), rig.extend()]);
+      await service.confirmed();
+      await Promise.all([service.rig.anchor(), service.rig.anchor(), service.rig.anchor()]);
+      await Promise.all([service.rig.extend(), service.rig.extend(), service.rig.extend()]);
     }
-    await anchoredAll();
-    await rig.extend();
+    await service.anchoredAll();
+    await service.rig.extend();
     await audit();
   });
 
   it('never put two blocks upon one parent', async () => {
-    const { deploymentTenancy: chain } = rig.deployment;
-    await confirmed();
-    await rig.extend();
-    const blocks = (await readAll(rig.database)).blocks;
+    const { deploymentTenancy: chain } = service.rig.deployment;
+    await service.confirmed();
+    await service.rig.extend();
+    const blocks = (await readAll(service.rig.database)).blocks;
     const [parent, head] = blocks.slice(-2).map((row) => ({ number: row.block_number, hash: row.block_hash, ...row }));
     const put = (number: bigint) => {
       const another = blockOf({
@@ -236,13 +235,13 @@ describe('two processes at once', () => {
         timestamp: 1n,
         extraData: new Uint8Array(),
       });
-      return rig.database.inTransaction('system', (tx) =>
+      return service.rig.database.inTransaction('system', (tx) =>
         appendBlock(tx, chain, parent, { ...another, nextNonce: 0n }),
       );
     };
     // The numbers of another extension, of an open fork, and of a block that an open fork was to pass over.
     for (const number of [head!.number, head!.number + 1n, head!.number + 5n]) expect(await put(number)).toBe(false);
-    expect((await readAll(rig.database)).blocks).toEqual(blocks);
+    expect((await readAll(service.rig.database)).blocks).toEqual(blocks);
     await audit();
   });
 });
@@ -250,7 +249,7 @@ describe('two processes at once', () => {
 describe('the audit of anchors', () => {
   /** @param lostAt the database is lost before the transaction of this number */
   const audited = async (lostAt = Number.POSITIVE_INFINITY) => {
-    const { database, deployment } = rig;
+    const { database, deployment } = service.rig;
     let begun = 0;
     const losing: typeof database = {
       ...database,
@@ -274,8 +273,8 @@ describe('the audit of anchors', () => {
   };
 
   it('ends without a fault where the database is lost, wherever that is', async () => {
-    await confirmed();
-    await anchoredAll();
+    await service.confirmed();
+    await service.anchoredAll();
     const begun = await audited();
     for (let lostAt = 1; lostAt <= begun; lostAt += 1)
       await expect(audited(lostAt)).rejects.toThrow('terminating connection');

@@ -29,14 +29,8 @@ interface Placed {
 }
 
 let service: AnchoredService;
-let running: AnchoredService['running'];
-let owner: AnchoredService['owner'];
-let rig: AnchoredService['rig'];
-let confirmed: AnchoredService['confirmed'];
-let anchoredAll: AnchoredService['anchoredAll'];
 beforeAll(async () => {
   service = await startAnchoredService();
-  ({ running, owner, rig, confirmed, anchoredAll } = service);
 });
 afterAll(() => service?.close());
 
@@ -44,8 +38,8 @@ describe('a database that is older than its chain', () => {
   const REASON = 'restored from an older copy';
   const faults = async () => {
     const found: string[] = [];
-    const { database, deployment } = rig;
-    const { keyring } = running.service.parts;
+    const { database, deployment } = service.rig;
+    const { keyring } = service.running.service.parts;
     await auditChain({
       database,
       deployment,
@@ -57,35 +51,35 @@ describe('a database that is older than its chain', () => {
   };
   const objects = () => fileObjectStore(service.objectsDir);
   const forkDeps = () => {
-    const { database, deployment, keyring, clock } = running.service.parts;
+    const { database, deployment, keyring, clock } = service.running.service.parts;
     return { database, deployment, keyring, clock, objectStore: objects(), logger: createLogger('silent') };
   };
 
   type Row = Awaited<ReturnType<typeof readAll>>['blocks'][number];
   const lose = async ({ block_number: number }: Row) => {
-    await running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${number}`);
-    await running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${number}`);
+    await service.running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${number}`);
+    await service.running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${number}`);
   };
   /** As after a restore of a copy that is one block older than the object store. */
   const loseNewestBlock = async (): Promise<Row> => {
-    await confirmed();
-    await anchoredAll();
-    await rig.extend();
-    const newest = (await readAll(rig.database)).blocks.at(-1)!;
+    await service.confirmed();
+    await service.anchoredAll();
+    await service.rig.extend();
+    const newest = (await readAll(service.rig.database)).blocks.at(-1)!;
     await lose(newest);
     return newest;
   };
 
   it('goes on after an open fork, under a number that no block had, and says what was lost', async () => {
-    await confirmed();
-    await anchoredAll();
-    await rig.extend();
-    const before = (await readAll(rig.database)).blocks;
+    await service.confirmed();
+    await service.anchoredAll();
+    await service.rig.extend();
+    const before = (await readAll(service.rig.database)).blocks;
     const [known, lost] = before.slice(-2) as [(typeof before)[number], (typeof before)[number]];
     await expect(forkChain(forkDeps(), { confirm: 'chain', reason: REASON })).rejects.toThrow(/is not older/);
     await lose(lost);
     expect(await faults()).toEqual([expect.stringMatching(/the database is older/)]);
-    await expect(rig.extend()).rejects.toThrow(/is not extended/);
+    await expect(service.rig.extend()).rejects.toThrow(/is not extended/);
     const looks: boolean[] = [];
     const watch = await watchChain({ ...forkDeps(), looked: (isHalted) => void looks.push(isHalted) });
     expect(watch.halted()).toBe(
@@ -101,14 +95,14 @@ describe('a database that is older than its chain', () => {
       lastNumber: lost.block_number,
       lastHash: new Uint8Array(lost.block_hash),
       reason: REASON,
-      signer: running.service.parts.keyring.chain.address,
+      signer: service.running.service.parts.keyring.chain.address,
     });
     await watch.refresh();
     await watch.close();
     expect([watch.halted(), looks[0], looks.at(-1)]).toEqual([undefined, true, false]);
-    expect(await rig.extend()).toBeGreaterThan(0);
+    expect(await service.rig.extend()).toBeGreaterThan(0);
     expect(await faults()).toEqual([]);
-    const asked = await owner.get(`/archivist/v1/archivistnode/block?number=${lost.block_number}`);
+    const asked = await service.owner.get(`/archivist/v1/archivistnode/block?number=${lost.block_number}`);
     expect([asked.status, asked.json['description']]).toEqual([
       404,
       expect.stringContaining('was lost with a database'),
@@ -116,11 +110,11 @@ describe('a database that is older than its chain', () => {
   });
 
   it('is not reported if another process adds a block between two looks', async () => {
-    await confirmed();
-    await anchoredAll();
-    await rig.extend();
-    await confirmed();
-    await anchoredAll();
+    await service.confirmed();
+    await service.anchoredAll();
+    await service.rig.extend();
+    await service.confirmed();
+    await service.anchoredAll();
     const deps = forkDeps();
     let looks = 0;
     let added = 0;
@@ -132,7 +126,7 @@ describe('a database that is older than its chain', () => {
         async inTransaction(scope, work) {
           const result = await deps.database.inTransaction(scope, work);
           looks += 1;
-          if (looks === 1) added = await rig.extend();
+          if (looks === 1) added = await service.rig.extend();
           return result;
         },
       },
@@ -185,7 +179,7 @@ describe('a database that is older than its chain', () => {
     release();
     await watch.close();
     expect(watch.halted()).toBeUndefined();
-    expect(await rig.extend()).toBeGreaterThan(0);
+    expect(await service.rig.extend()).toBeGreaterThan(0);
   });
 
   it('is forked again after a crash between the object of the fork block and its row, and that block is named as the last one', async () => {
@@ -205,12 +199,12 @@ describe('a database that is older than its chain', () => {
     };
     await expect(forkChain(crashing, { confirm: 'chain', reason: REASON })).rejects.toThrow(Crash);
     const unused = lost.block_number + 1n;
-    expect(await isBlockKept(deps.objectStore, rig.deployment.deploymentTenancy, unused)).toBe(true);
-    expect((await readAll(rig.database)).blocks.at(-1)!.block_number).toBe(lost.block_number - 1n);
+    expect(await isBlockKept(deps.objectStore, service.rig.deployment.deploymentTenancy, unused)).toBe(true);
+    expect((await readAll(service.rig.database)).blocks.at(-1)!.block_number).toBe(lost.block_number - 1n);
 
     const { finding, head } = await forkChain(deps, { confirm: 'chain', reason: REASON });
     expect([finding, head.number, readChainFork(head)!.lastNumber]).toEqual(['consistent', unused + 1n, unused]);
-    expect(await rig.extend()).toBeGreaterThan(0);
+    expect(await service.rig.extend()).toBeGreaterThan(0);
     expect(await faults()).toEqual([]);
   });
 
@@ -232,7 +226,7 @@ describe('a database that is older than its chain', () => {
       code: 'conflict',
       message: expect.stringContaining('The chain has changed since the request began'),
     });
-    expect((await readAll(rig.database)).blocks.at(-1)!.block_number).toBe(lost.block_number + 1n);
+    expect((await readAll(service.rig.database)).blocks.at(-1)!.block_number).toBe(lost.block_number + 1n);
     // The object store has the second one's block: the next fork names it as the last one.
     await forkChain(deps, { confirm: 'chain', reason: REASON });
     expect(await faults()).toEqual([]);
@@ -255,17 +249,17 @@ describe('a database that is older than its chain', () => {
     expect(
       await extendChain({ ...deps, objectStore: forkedMeanwhile, failpoints: noFailpoints }, never),
     ).toBeGreaterThan(0);
-    const numbers = (await readAll(rig.database)).blocks.map(({ block_number: number }) => number);
+    const numbers = (await readAll(service.rig.database)).blocks.map(({ block_number: number }) => number);
     expect(numbers).toContain(lost.block_number + 1n);
     expect(numbers).not.toContain(lost.block_number);
     expect(await faults()).toEqual([]);
   });
 
   it('is a fault of the audit without the signed fork, and with one that names another block', async () => {
-    const { blocks } = await readAll(rig.database);
+    const { blocks } = await readAll(service.rig.database);
     const place = blocks.findIndex(({ block_number: number, header }) => readChainFork({ number, header }));
     const [parent, block] = blocks.slice(place - 1) as [(typeof blocks)[number], (typeof blocks)[number]];
-    const { chain: key } = running.service.parts.keyring;
+    const { chain: key } = service.running.service.parts.keyring;
     const fork = readChainFork({ number: block.block_number, header: block.header })!;
     const auditedWith = async (extraData: Uint8Array) => {
       const { hash, header } = blockOf({
@@ -277,7 +271,7 @@ describe('a database that is older than its chain', () => {
         extraData,
       });
       const put = (to: { header: Uint8Array; hash: Uint8Array }) =>
-        running.asOwner(
+        service.running.asOwner(
           `UPDATE archivist.chain_block SET header = '\\x${toHex(to.header)}', block_hash = '\\x${toHex(to.hash)}'
             WHERE block_number = ${block.block_number}`,
         );
@@ -292,7 +286,7 @@ describe('a database that is older than its chain', () => {
       signChainFork({ ...fork, lastNumber, lastHash }, parent.block_hash, key);
     expect(await auditedWith(await signed(fork.lastNumber + 1n, fork.lastHash))).toMatch(/forks the chain after/);
     expect(await auditedWith(await signed(fork.lastNumber, new Uint8Array(32)))).toMatch(/names a different block/);
-    const name = `blocks/${rig.deployment.deploymentTenancy}/${fork.lastNumber.toString().padStart(16, '0')}`;
+    const name = `blocks/${service.rig.deployment.deploymentTenancy}/${fork.lastNumber.toString().padStart(16, '0')}`;
     const kept = (await objects().get(name))!;
     await objects().remove(name);
     expect((await faults()).join('; ')).toMatch(/names block \d+, which is not in the object store/);
@@ -303,9 +297,9 @@ describe('a database that is older than its chain', () => {
   });
 
   it('has a fault in its audit for a transaction that its sender did not sign, and for a block of a strange key', async () => {
-    await confirmed();
-    await anchoredAll();
-    await rig.extend();
+    await service.confirmed();
+    await service.anchoredAll();
+    await service.rig.extend();
     expect(await faults()).toEqual([]);
     const secret = new Uint8Array(32).fill(7);
     const strange = {
@@ -316,9 +310,9 @@ describe('a database that is older than its chain', () => {
         return { r, s, recovery: recovery! };
       },
     };
-    const block = (await readAll(rig.database)).blocks.at(-1)!;
+    const block = (await readAll(service.rig.database)).blocks.at(-1)!;
     const number = block.block_number;
-    const rows = await rig.database.inTransaction('system', (tx) => transactionRows(tx, number, number));
+    const rows = await service.rig.database.inTransaction('system', (tx) => transactionRows(tx, number, number));
     expect(rows.length).toBeGreaterThan(0);
     const forged = await Promise.all(
       rows.map(({ signed }) => {
@@ -329,11 +323,11 @@ describe('a database that is older than its chain', () => {
     const fields = headerFields(block.header);
     const put = async (to: { header: Uint8Array; hash: Uint8Array }, of: readonly Placed[]) => {
       for (const [place, { hash, signed, sender }] of of.entries())
-        await running.asOwner(
+        await service.running.asOwner(
           `UPDATE archivist.chain_transaction SET signed = '\\x${toHex(signed)}', transaction_hash = '\\x${toHex(hash)}',
              sender = '${sender}' WHERE block_number = ${number} AND transaction_index = ${place}`,
         );
-      await running.asOwner(
+      await service.running.asOwner(
         `UPDATE archivist.chain_block SET header = '\\x${toHex(to.header)}', block_hash = '\\x${toHex(to.hash)}'
           WHERE block_number = ${number}`,
       );
@@ -374,21 +368,23 @@ describe('a database that is older than its chain', () => {
   });
 
   it('has its chain extended by nobody', async () => {
-    await confirmed();
-    await anchoredAll();
-    await rig.extend();
-    const { blocks } = await readAll(rig.database);
+    await service.confirmed();
+    await service.anchoredAll();
+    await service.rig.extend();
+    const { blocks } = await readAll(service.rig.database);
     const last = blocks.at(-1)!.block_number;
-    await running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${last}`);
-    await running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${last}`);
-    await expect(rig.extend()).rejects.toThrow(/is not extended/);
-    expect((await readAll(rig.database)).blocks.length).toBe(blocks.length - 1);
-    const { deploymentTenancy: chain } = rig.deployment;
-    await running.asOwner(`UPDATE archivist.chain_block SET header = '\\x00' WHERE block_number = ${last - 1n}`);
-    await expect(rig.extend()).rejects.toThrow(/another block/);
+    await service.running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${last}`);
+    await service.running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${last}`);
+    await expect(service.rig.extend()).rejects.toThrow(/is not extended/);
+    expect((await readAll(service.rig.database)).blocks.length).toBe(blocks.length - 1);
+    const { deploymentTenancy: chain } = service.rig.deployment;
+    await service.running.asOwner(
+      `UPDATE archivist.chain_block SET header = '\\x00' WHERE block_number = ${last - 1n}`,
+    );
+    await expect(service.rig.extend()).rejects.toThrow(/another block/);
     const watch = await watchChain({ ...forkDeps(), looked: () => undefined });
     await watch.close();
     expect(watch.halted()).toBe(`the object store has another block ${last - 1n} than the database`);
-    expect((await rig.database.inTransaction('system', (tx) => findHead(tx, chain)))!.number).toBe(last - 1n);
+    expect((await service.rig.database.inTransaction('system', (tx) => findHead(tx, chain)))!.number).toBe(last - 1n);
   });
 });
