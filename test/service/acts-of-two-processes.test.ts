@@ -12,6 +12,7 @@ const APPLICATIONS = '/archivist/iam/v1/applications';
 const WEBHOOKS = '/archivist/iam/v1/webhooks';
 const REPORTS = '/archivist/v1/capture_reports';
 const ANCHORS = '/archivist/v1/scitt/trust_anchors';
+const SELF = '/archivist/v1/tenancies/self';
 const PATIENCE = { timeout: 30_000, interval: 20 };
 
 /** The turns of a tenancy's acts are a process's own: between processes only the database orders them. */
@@ -99,6 +100,27 @@ describe.skipIf(!serverUrl)('at the same time in two processes of one deployment
     for (let made = 0; made < 15; made += 1) await client.post(REPORTS, reportOf(randomUUID()));
     const report = [client, there].map((each) => () => each.post(REPORTS, reportOf(randomUUID())));
     expect(statusesOf(await together(itself, [client.clientId], report))).toEqual([200, 402]);
+  });
+
+  it('two changes of the identity provider keep what the other one sets', async () => {
+    const set = (url: string, config: object) =>
+      sendRequest(url, first.owner, 'PATCH', SELF, { enterprise_sso_config: config });
+    await set(first.url, { issuer: 'https://idp.example', client_id: 'console' });
+    const answers = await together(
+      itsTenancy,
+      [],
+      [
+        () => set(first.url, { issuer: 'https://another.example', client_id: 'another' }),
+        () => set(second.url, { audience: 'archivist' }),
+      ],
+    );
+    expect(statusesOf(answers)).toEqual([200, 200]);
+    const { json } = await first.owner.get(SELF);
+    expect(json['enterprise_sso_config']).toMatchObject({
+      issuer: 'https://another.example',
+      client_id: 'another',
+      audience: 'archivist',
+    });
   });
 
   it('the last trust anchor is created once', async () => {

@@ -12,6 +12,7 @@ import {
 } from '../identity-provider/identity-provider.js';
 import { findProvider } from '../identity-provider/identity-provider-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
+import { lockOwners } from '../security/owner-store.js';
 import { requireOwner } from '../security/require-owner.js';
 import { requireManager } from './require-manager.js';
 import { findTenancy, renameTenancy, type Tenancy } from './tenancy-store.js';
@@ -98,6 +99,8 @@ export async function changeOwnTenancy(
     requireUnchanged(change, await findTenancy(tx, tenantId));
     if (name !== undefined) await renameTenancy(tx, tenantId, name);
     const changesProvider = config !== undefined || enabled !== undefined;
+    // A change keeps what it does not name: of two at once, the second must find what the first has saved.
+    if (changesProvider) await lockOwners(tx, tenantId);
     const provider = changesProvider
       ? await changeProvider(tx, deps, tenantId, { config: config ?? {}, enabled })
       : await findProvider(tx, tenantId);
