@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../faults/journal.js';
+import { holdLock } from '../support/hold-lock.js';
 import { startOpenidProvider, type TestProvider } from '../support/openid-provider.js';
+import { serverUrl } from '../support/prerequisites.js';
 import { type TestBrowser, testBrowser } from '../support/test-browser.js';
 import { type PeopleRig, startPeopleRig, trust } from './people-rig.js';
 import { sendRequest } from './send-request.js';
@@ -168,6 +170,23 @@ describe('the callback', () => {
     const { browser, callback } = await begun('alice');
     await trust(rig.running, rig.owner, other);
     expect((await browser.ask(callback)).status).toBe(400);
+    await trust(rig.running, rig.owner, rig.provider);
+  });
+
+  it.skipIf(!serverUrl)('opens no session that a change of the provider at the same moment does not end', async () => {
+    const { browser, callback } = await begun('alice');
+    const lock = await holdLock(
+      rig.running.environment['DATABASE_URL']!,
+      'SELECT FROM archivist.tenancy WHERE tenant_id = $1 FOR NO KEY UPDATE',
+      [tenant],
+    );
+    const changed = trust(rig.running, rig.owner, rig.provider, { audience: 'another' });
+    await expect.poll(() => lock.waiting()).toBe(1);
+    const admitted = browser.ask(callback);
+    await expect.poll(() => lock.waiting()).toBe(2);
+    await lock.release();
+    await changed;
+    expect([(await admitted).status, await statusOf(browser)]).toEqual([400, 401]);
     await trust(rig.running, rig.owner, rig.provider);
   });
 });

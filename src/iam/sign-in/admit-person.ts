@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../platform/errors.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import type { IdentityProvider } from '../identity-provider/identity-provider.js';
+import { findProvider } from '../identity-provider/identity-provider-store.js';
 import { inviteIdentity } from '../invites/invite.js';
 import { takeInvite } from '../invites/invite-store.js';
 import { type Member, memberIdentity, sameEmail } from '../members/member.js';
@@ -12,7 +15,6 @@ import { openSession, type SessionDeps } from '../sessions/session.js';
 
 /** A person whose identity a provider confirms. */
 interface Person {
-  readonly issuer: string;
   readonly subject: string;
   readonly displayName: string;
   /** Verified. */
@@ -20,22 +22,31 @@ interface Person {
   readonly groups: readonly string[];
 }
 
+/** With the issuer of the provider. */
+type Admitted = Person & Pick<IdentityProvider, 'issuer'>;
+
 type AdmitDeps = SessionDeps & { readonly logger: Logger };
 
 /**
  * Opens a session for a member, or for a person who accepts an invite to their own address. Accepting deletes the
  * invite and creates the member in the same transaction. Returns the session's Set-Cookie header.
- * @throws {ApiError} forbidden for everybody else; an invite that was meant for another person stays
+ * @param provider as it was when the person was confirmed
+ * @throws {ApiError} forbidden for everybody else; an invite that was meant for another person stays. bad_request if the
+ *   tenancy has changed its provider meanwhile
  */
 export function admitPerson(
   deps: AdmitDeps,
-  person: Person,
-  door: { readonly tenantId: string; readonly inviteToken?: string | undefined },
+  provider: IdentityProvider,
+  confirmed: Person,
+  inviteToken?: string,
 ): Promise<string> {
-  const { tenantId, inviteToken } = door;
+  const { tenantId, issuer } = provider;
+  const person = { ...confirmed, issuer };
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
     // If one person accepts two invites at the same time, the second finds a member.
     await lockOwners(tx, tenantId);
+    // A change of the provider ends all sessions: one that was opened right after it would remain.
+    if (!isDeepStrictEqual(await findProvider(tx, tenantId), provider)) throw providerChanged();
     const known = await findMemberBySubject(tx, tenantId, person);
     if (known && !known.active)
       throw new ApiError(
@@ -50,10 +61,14 @@ export function admitPerson(
   });
 }
 
+export function providerChanged(): ApiError {
+  return new ApiError('bad_request', 'The tenancy has changed its identity provider. Sign in again.');
+}
+
 async function redeemInvite(
   tx: Tx,
   deps: AdmitDeps,
-  person: Person,
+  person: Admitted,
   link: { readonly tenantId: string; readonly inviteToken: string },
 ): Promise<void> {
   const { tenantId } = link;
@@ -71,7 +86,7 @@ async function redeemInvite(
   });
 }
 
-async function join(tx: Tx, deps: AdmitDeps, person: Person, tenantId: string): Promise<Member> {
+async function join(tx: Tx, deps: AdmitDeps, person: Admitted, tenantId: string): Promise<Member> {
   const member: Member = {
     tenantId,
     memberId: deps.ids.uuid(),

@@ -14,7 +14,7 @@ import { readClaims } from '../identity-provider/read-claims.js';
 import type { Invite } from '../invites/invite.js';
 import { findInviteByToken } from '../invites/invite-store.js';
 import { hashSecretToken } from '../secret-token.js';
-import { admitPerson } from './admit-person.js';
+import { admitPerson, providerChanged } from './admit-person.js';
 import type { FirstLook } from './first-look.js';
 import { placeInConsole, type SignInState, type SignInStates } from './sign-in-state.js';
 import { noAnswer, TRY_AGAIN_SECONDS, whyUnconfirmed } from './unconfirmed-sign-in.js';
@@ -147,12 +147,11 @@ export async function endSignIn(deps: SignInDeps, callback: Callback, cookies: s
       'This sign-in was not started in this browser, or was started too long ago. Sign in again.',
     );
   const provider = await deps.database.inTransaction('system', (tx) => findProvider(tx, begun.tenantId));
-  if (!provider?.enabled || provider.issuer !== begun.issuer)
-    throw new ApiError('bad_request', 'The tenancy has changed its identity provider. Sign in again.');
+  if (!provider?.enabled || provider.issuer !== begun.issuer) throw providerChanged();
   await requireOwnAnswer(deps, begun, callback);
   const { subject, claims } = await redeem(deps, provider, begun, callback);
-  const person = personOf(claims, provider);
-  const session = await admitPerson(deps, { ...person, issuer: provider.issuer, subject }, begun);
+  const person = { ...personOf(claims, provider), subject };
+  const session = await admitPerson(deps, provider, person, begun.inviteToken);
   return { location: begun.returnTo, cookies: [session, deps.states.forget()] };
 }
 
