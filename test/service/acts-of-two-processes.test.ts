@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningService } from '../../src/start-service.js';
 import { sendRequest } from '../api/send-request.js';
@@ -13,6 +15,7 @@ const WEBHOOKS = '/archivist/iam/v1/webhooks';
 const REPORTS = '/archivist/v1/capture_reports';
 const ANCHORS = '/archivist/v1/scitt/trust_anchors';
 const SELF = '/archivist/v1/tenancies/self';
+const TENANCIES = '/archivist/operator/v1/tenancies';
 const PATIENCE = { timeout: 30_000, interval: 20 };
 
 /** The turns of a tenancy's acts are a process's own: between processes only the database orders them. */
@@ -121,6 +124,17 @@ describe.skipIf(!serverUrl)('at the same time in two processes of one deployment
       client_id: 'another',
       audience: 'archivist',
     });
+  });
+
+  it('a tenancy that the operator disables twice is disabled once', async () => {
+    const token = (await readFile(join(first.environment['KEYS_DIR']!, 'operator-token'), 'utf8')).trim();
+    const operators = [first.url, second.url].map((url) => clientWith(url, token));
+    const { json } = await operators[0]!.post(TENANCIES, { display_name: 'Another' });
+    const tenantId = String(json['identity']).slice('tenancies/'.length);
+    const disable = operators.map((operator) => () => operator.post(`${TENANCIES}/${tenantId}:disable`, ''));
+    const answers = await together('FROM archivist.tenancy WHERE tenant_id = $1', [tenantId], disable);
+    const [{ json: one }, { json: two }] = answers as [Answer, Answer];
+    expect(one).toEqual(two);
   });
 
   it('the last trust anchor is created once', async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OWNER_ROLE } from '../../iam/access/owner-and-creator.js';
 import { createApplication } from '../../iam/applications/create-application.js';
+import { lockOwners } from '../../iam/security/owner-store.js';
 import { recordSecurityEvent } from '../../iam/security/record-security-event.js';
 import { OPERATOR, type SecurityAct } from '../../iam/security/security-event.js';
 import type { DisabledTenancies } from '../../iam/tenancies/disabled-tenancies.js';
@@ -95,6 +96,8 @@ export async function shutTenancy(
   shut: boolean,
 ): Promise<Record<string, unknown>> {
   const changed = await deps.database.inTransaction('system', async (tx) => {
+    // Of two at once, the second must find what the first has done, or the audit has it twice.
+    await lockOwners(tx, tenantId);
     const tenancy = await requireOrganisation(tx, tenantId);
     if ((tenancy.disabledAt !== null) === shut) return tenancy;
     await setDisabled(tx, tenantId, shut ? new Date(deps.clock.now()) : undefined);

@@ -18,7 +18,7 @@ const MEMBER = table('member').columns<Given<'issuer' | 'subject'> & { readonly 
   active: 'active',
 });
 
-/** Serializes changes of a tenancy's Owners until the transaction ends. */
+/** Serializes changes of a tenancy's Owners, its provider and its state until the transaction ends. */
 export async function lockOwners(tx: Tx, tenantId: string): Promise<void> {
   await tx.query('SELECT 1 FROM archivist.tenancy WHERE tenant_id = $1 FOR NO KEY UPDATE', [tenantId]);
 }
