@@ -11,6 +11,7 @@ import { sendRequest } from './send-request.js';
 import { type Client, startTestService, type TestService } from './test-service.js';
 
 const APPLICATIONS = '/archivist/iam/v1/applications';
+const SELF = '/archivist/v1/tenancies/self';
 let running: TestService;
 beforeAll(async () => {
   running = await startTestService();
@@ -80,6 +81,28 @@ describe('an act of an Owner', () => {
     });
     await demotion;
     expect(demoted).toBe(true);
+  });
+
+  it('keeps whoever changes the provider of the member waiting, and is refused afterwards', async () => {
+    const { database, ids } = running.service.parts;
+    const person = { issuer: 'https://sign-in.example', subject: 'olga', displayName: '', email: 'olga@example.com' };
+    const olga = { ...person, tenantId: tenantId(), roles: ['OWNER'], claims: {}, kind: 'member' as const };
+    const joined = { memberId: ids.uuid(), active: true, createdAt: new Date() };
+    await database.inTransaction('system', (tx) => insertMember(tx, { ...olga, ...joined }));
+    const change = (provider: object) => sendRequest(running.url, running.owner, 'PATCH', SELF, provider);
+    await change({ enterprise_sso_config: { issuer: person.issuer, client_id: 'console' } });
+    const isEnabled = async () => (await running.owner.get(SELF)).json['enterprise_sso_enabled'];
+    let disabled: Promise<unknown> = Promise.resolve();
+    await administer(deps(), olga, act, async () => {
+      disabled = change({ enterprise_sso_enabled: false });
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(await isEnabled()).toBe(true);
+      return { result: undefined };
+    });
+    await disabled;
+    expect(await isEnabled()).toBe(false);
+    const late = administer(deps(), olga, act, async () => ({ result: undefined }));
+    await expect(late).rejects.toMatchObject({ code: 'forbidden' });
   });
 
   it('upon a member too: an application that makes an Owner stays one until that is done', async () => {

@@ -34,14 +34,19 @@ export async function hasOwner(tx: Tx, tenantId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Roles of an active member, locked against changes until the transaction ends. */
+/**
+ * Roles of an active member of the provider by which people sign in. Both are locked against changes until the transaction
+ * ends: after a change of the provider, the member can act no longer.
+ */
 export async function lockMemberRoles(
   tx: Tx,
   tenantId: string,
   principal: { readonly issuer: string; readonly subject: string },
 ): Promise<readonly string[] | undefined> {
   const [row] = await tx.query<{ roles: string[] }>(
-    `SELECT roles FROM archivist.member WHERE tenant_id = $1 AND issuer = $2 AND subject = $3 AND active FOR SHARE`,
+    `SELECT m.roles FROM archivist.member m JOIN archivist.identity_provider p USING (tenant_id)
+      WHERE tenant_id = $1 AND m.issuer = $2 AND m.subject = $3 AND m.active AND p.enabled AND p.issuer = m.issuer
+        FOR SHARE`,
     [tenantId, principal.issuer, principal.subject],
   );
   return row?.roles;
