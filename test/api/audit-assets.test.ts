@@ -195,7 +195,8 @@ describe('the audit of key manifests', () => {
     const get = async (key: string) => {
       if (!isMade) {
         isMade = true;
-        await issueManifest(running.service.parts.keys, {});
+        const { keys } = running.service.parts;
+        await issueManifest(keys, keys.manifests.current, {});
       }
       return objectStore.get(key);
     };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keysLog } from '../../src/archivist/deployment.js';
-import { rotateDeploymentKey, rotateRoot } from '../../src/archivist/operator/manage-keys.js';
+import { listKeys, revokeKey, rotateDeploymentKey, rotateRoot } from '../../src/archivist/operator/manage-keys.js';
 import { isWaiting } from '../../src/ledger/intake-store.js';
 import { enterKeyManifest } from '../../src/ledger/keys-log/enter-key-manifest.js';
 import { statementBytes } from '../../src/ledger/statement-store.js';
@@ -43,6 +43,15 @@ describe('the rotation of a key', () => {
     });
     const rows = await database.inTransaction('system', (tx) => listSigningKeys(tx, deployment.deploymentTenancy));
     expect(rows.filter(({ state }) => state === 'pending')).toEqual([]);
+  });
+
+  it('that is overtaken by a revocation is a conflict, and the key stays revoked', async () => {
+    const { keys, database } = running.service.parts;
+    const { retired } = await rotateDeploymentKey(keys, 'issuer');
+    const slow = { ...keys, database: overtaken(database, () => revokeKey(keys, retired!.key_id)) };
+    await expect(rotateDeploymentKey(slow, 'note')).rejects.toMatchObject({ code: 'conflict' });
+    const states = (await listKeys(keys)).map(({ key_id, state }) => [key_id, state]);
+    expect(states).toContainEqual([retired!.key_id, 'revoked']);
   });
 });
 

@@ -36,27 +36,34 @@ export interface IssueDeps {
   nudge(log: LogRef): void;
 }
 
-/** Returns the next manifest unsigned, for an offline root key. */
-export async function draftManifest(deps: IssueDeps, change: ManifestChange): Promise<Uint8Array> {
+/**
+ * Returns the manifest after `before` unsigned, for an offline root key.
+ * @param before the manifest that the change was made from; after a newer one, the change could undo what that one says
+ */
+export async function draftManifest(
+  deps: IssueDeps,
+  before: TrustedKeyManifest,
+  change: ManifestChange,
+): Promise<Uint8Array> {
   const logs = await deps.database.inTransaction('system', (tx) => manifestLogs(tx, deps.deployment));
-  const { current } = deps.manifests;
-  const { root } = current.manifest;
-  const manifest = nextManifest(current, change, { atMs: deps.clock.now(), logs, issuer: deps.issuer });
+  const { root } = before.manifest;
+  const manifest = nextManifest(before, change, { atMs: deps.clock.now(), logs, issuer: deps.issuer });
   return unsignedKeyManifest(manifest, { publicKey: root, alg: keyAlgorithms(root)[0]! });
 }
 
 /**
  * Makes the next manifest with the local root key. When it resolves, the manifest is stored, queued for the keys log,
  * and adopted by this process. If it rejects, nothing has changed.
+ * @param before as for `draftManifest`
  * @param also writes that belong to the same transaction
  * @throws {ApiError} conflict when the root key is not here, or another manifest was made at the same time
  */
 export async function issueManifest(
   deps: IssueDeps,
+  before: TrustedKeyManifest,
   change: ManifestChange,
   also: (tx: Tx, manifest: KeyManifest) => Promise<void> = async () => undefined,
 ): Promise<TrustedKeyManifest> {
-  const before = deps.manifests.current;
   const signer = await openRootKey(deps.keys, before.manifest.root);
   if (!signer)
     throw new ApiError(
@@ -64,7 +71,11 @@ export async function issueManifest(
       'The root key is not here: make a request with "keys propose", sign it with "keys sign" where the root key is, and bring it back with "keys publish".',
     );
   try {
-    return await enterManifest(deps, await completeKeyManifest(await draftManifest(deps, change), signer), also);
+    return await enterManifest(
+      deps,
+      await completeKeyManifest(await draftManifest(deps, before, change), signer),
+      also,
+    );
   } catch (error) {
     const { current } = deps.manifests;
     if (error instanceof VerificationError && current !== before) throw madeMeanwhile(current.manifest.number);

@@ -2,6 +2,7 @@ import { toBase64Url } from '../../core/bytes.js';
 import { keyThumbprint } from '../../core/cose/cose-key.js';
 import type { ManifestKeyState } from '../../core/keys/key-manifest.js';
 import { rootFingerprint } from '../../core/keys/root-fingerprint.js';
+import type { TrustedKeyManifest } from '../../core/keys/verify-key-manifests.js';
 import { recordSecurityEvent, type SecurityDeps } from '../../iam/security/record-security-event.js';
 import { OPERATOR } from '../../iam/security/security-event.js';
 import { listOrganisationIds } from '../../iam/tenancies/tenancy-store.js';
@@ -81,20 +82,17 @@ export async function shownManifest({ manifests, keys }: KeyOperatorDeps): Promi
   };
 }
 
-function keyIn(deps: KeyOperatorDeps, role: string, ...states: ManifestKeyState[]): SigningKeyRow | undefined {
-  const rows = manifestRows(deps.manifests.current.manifest).filter((row) => row.role === role);
-  return rows.find(({ state }) => states.includes(state));
+function keyIn({ manifest }: TrustedKeyManifest, role: string, wanted: ManifestKeyState): SigningKeyRow | undefined {
+  return manifestRows(manifest).find((row) => row.role === role && row.state === wanted);
 }
 
 /** Makes the pending key of a role, in a manifest of its own; keeps one that is already pending. */
 async function makePending(deps: KeyOperatorDeps, role: RotatableRole): Promise<void> {
-  if (keyIn(deps, role, 'pending')) return;
-  if (!(await openRootKey(deps.keys, deps.manifests.current.manifest.root)))
-    return void (await issueManifest(deps, {}));
+  const { current } = deps.manifests;
+  if (keyIn(current, role, 'pending')) return;
+  if (!(await openRootKey(deps.keys, current.manifest.root))) return void (await issueManifest(deps, current, {}));
   const { publicJwk } = await deps.keys.generate(role);
-  await issueManifest(deps, {
-    keys: withPendingKey(deps.manifests.current.manifest, role, publicJwk, deps.clock.now()),
-  });
+  await issueManifest(deps, current, { keys: withPendingKey(current.manifest, role, publicJwk, deps.clock.now()) });
 }
 
 export interface Rotated {
@@ -121,22 +119,26 @@ export async function rotateDeploymentKey(
   await deps.adoptNow();
   await makePending(deps, role);
   const reason = await untilKnownEverywhere(deps);
-  const before = keyIn(deps, role, 'active')!;
-  if (reason !== undefined) {
-    const pending = keyIn(deps, role, 'pending')!;
-    return { active: await shown(deps, before), pending: await shown(deps, pending), waits_for: reason };
-  }
-  return activatePending(deps, role, stolen);
+  const { current } = deps.manifests;
+  const [active, pending] = [keyIn(current, role, 'active')!, keyIn(current, role, 'pending')!];
+  if (reason !== undefined)
+    return { active: await shown(deps, active), pending: await shown(deps, pending), waits_for: reason };
+  return activatePending(deps, current, { before: active, fresh: pending }, stolen);
 }
 
-async function activatePending(deps: KeyOperatorDeps, role: RotatableRole, stolen: boolean): Promise<Rotated> {
+async function activatePending(
+  deps: KeyOperatorDeps,
+  current: TrustedKeyManifest,
+  { before, fresh }: { readonly before: SigningKeyRow; readonly fresh: SigningKeyRow },
+  stolen: boolean,
+): Promise<Rotated> {
   const { logger, clock, manifests } = deps;
-  const before = keyIn(deps, role, 'active')!;
-  const fresh = keyIn(deps, role, 'pending')!;
+  const { role } = fresh;
   const details = { role, active_key_id: fresh.keyId, retired_key_id: before.keyId };
   await issueManifest(
     deps,
-    { keys: withPendingActive(manifests.current.manifest, role, clock.now(), stolen) },
+    current,
+    { keys: withPendingActive(current.manifest, role, clock.now(), stolen) },
     async (tx) => {
       await tellOrganisations(tx, deps, details);
     },
@@ -154,7 +156,8 @@ async function activatePending(deps: KeyOperatorDeps, role: RotatableRole, stole
  */
 export async function revokeKey(deps: KeyOperatorDeps, keyId: string): Promise<ShownKey> {
   await deps.adoptNow();
-  const { manifest } = deps.manifests.current;
+  const { current } = deps.manifests;
+  const { manifest } = current;
   const key = manifest.keys.find((each) => each.keyId === keyId);
   if (!key) throw new ApiError('not_found', 'There is no key of this id: list the keys.');
   if (key.state !== 'retired')
@@ -162,7 +165,7 @@ export async function revokeKey(deps: KeyOperatorDeps, keyId: string): Promise<S
       'conflict',
       `The key is ${key.state}: only a retired key can be revoked. To replace an active key that was stolen, rotate its role as stolen.`,
     );
-  await issueManifest(deps, { keys: withRevokedKey(manifest, keyId) });
+  await issueManifest(deps, current, { keys: withRevokedKey(manifest, keyId) });
   if (key.role === 'issuer') await deps.database.inTransaction('system', deps.recertify);
   deps.logger.warn({ role: key.role, revoked: keyId }, 'a key was revoked');
   return shown(deps, manifestRows(deps.manifests.current.manifest).find((row) => row.keyId === keyId)!);
@@ -175,9 +178,10 @@ export async function revokeKey(deps: KeyOperatorDeps, keyId: string): Promise<S
  */
 export async function rotateRoot(deps: KeyOperatorDeps): Promise<ShownManifest> {
   await deps.adoptNow();
-  if (!(await openRootKey(deps.keys, deps.manifests.current.manifest.root))) await issueManifest(deps, {});
-  await issueManifest(deps, { root: await createRootKey(deps.keys) });
-  await issueManifest(deps, {});
+  const { current } = deps.manifests;
+  if (!(await openRootKey(deps.keys, current.manifest.root))) await issueManifest(deps, current, {});
+  const named = await issueManifest(deps, current, { root: await createRootKey(deps.keys) });
+  await issueManifest(deps, named, {});
   const made = await shownManifest(deps);
   deps.logger.warn({ fingerprint: made.root_fingerprint }, 'the root key was rotated');
   return made;

@@ -36,12 +36,16 @@ export async function proposeManifest(
   proposed: ProposedChange,
 ): Promise<{ number: number; manifest: string }> {
   await deps.adoptNow();
-  const draft = await draftManifest(deps, await changeOf(deps, proposed));
+  const { current } = deps.manifests;
+  const draft = await draftManifest(deps, current, await changeOf(deps, current.manifest, proposed));
   return { number: readKeyManifest(draft).manifest.number, manifest: toBase64(draft) };
 }
 
-async function changeOf(deps: KeyOperatorDeps, proposed: ProposedChange): Promise<ManifestChange> {
-  const { manifest } = deps.manifests.current;
+async function changeOf(
+  deps: KeyOperatorDeps,
+  manifest: KeyManifest,
+  proposed: ProposedChange,
+): Promise<ManifestChange> {
   const atMs = deps.clock.now();
   switch (proposed.change) {
     case 'rotate': {

@@ -44,7 +44,7 @@ const signed = async (unsigned: Uint8Array) =>
   toBase64(await completeKeyManifest(unsigned, (await openRootKey(deps().keys, current().root))!));
 /** Signs a manifest with these keys and submits it. */
 const publishKeys = async (keys: readonly ManifestKey[]) =>
-  publishManifest(deps(), await signed(await draftManifest(deps(), { keys })));
+  publishManifest(deps(), await signed(await draftManifest(deps(), deps().manifests.current, { keys })));
 const newJwk = () =>
   newKeyPair({ type: 'ed25519' }).publicKey.export({ format: 'jwk' }) as unknown as Record<string, string>;
 
