@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keysLog } from '../../src/archivist/deployment.js';
+import { issueManifest } from '../../src/archivist/keys/issue-manifest.js';
 import { listKeys, revokeKey, rotateDeploymentKey, rotateRoot } from '../../src/archivist/operator/manage-keys.js';
+import { keyThumbprint } from '../../src/core/cose/cose-key.js';
+import { rootFingerprint } from '../../src/core/keys/root-fingerprint.js';
 import { isWaiting } from '../../src/ledger/intake-store.js';
 import { enterKeyManifest } from '../../src/ledger/keys-log/enter-key-manifest.js';
 import { statementBytes } from '../../src/ledger/statement-store.js';
@@ -52,6 +55,23 @@ describe('the rotation of a key', () => {
     await expect(rotateDeploymentKey(slow, 'note')).rejects.toMatchObject({ code: 'conflict' });
     const states = (await listKeys(keys)).map(({ key_id, state }) => [key_id, state]);
     expect(states).toContainEqual([retired!.key_id, 'revoked']);
+  });
+
+  it('that another request ends while this one waits is a conflict', async () => {
+    const { keys, database } = running.service.parts;
+    const slow = { ...keys, database: overtaken(database, () => rotateDeploymentKey(keys, 'note'), 3) };
+    await expect(rotateDeploymentKey(slow, 'note')).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('the rotation of the root key', () => {
+  it('has succeeded when another manifest is made with the new key meanwhile', async () => {
+    const { keys, database } = running.service.parts;
+    const before = keys.manifests.current.manifest;
+    const renew = () => issueManifest(keys, keys.manifests.current, {});
+    const made = await rotateRoot({ ...keys, database: overtaken(database, renew, 3) });
+    expect(made.number).toBe(before.number + 2);
+    expect(made.root_fingerprint).not.toBe(rootFingerprint(keyThumbprint(before.root)));
   });
 });
 

@@ -109,7 +109,7 @@ export interface Rotated {
  * has adopted it, a second manifest activates it and retires the old key, or revokes it if it was stolen.
  * Resolves with both keys, or after 20 seconds with what the new key still waits for; calling it again continues from
  * there. The rotation is logged, and recorded in the security audit of every organisation, with only key ids.
- * @throws {ApiError} conflict when the root key is not here
+ * @throws {ApiError} conflict when the root key is not here, or another request has rotated the key meanwhile
  */
 export async function rotateDeploymentKey(
   deps: KeyOperatorDeps,
@@ -118,9 +118,12 @@ export async function rotateDeploymentKey(
 ): Promise<Rotated> {
   await deps.adoptNow();
   await makePending(deps, role);
+  const wanted = keyIn(deps.manifests.current, role, 'pending');
   const reason = await untilKnownEverywhere(deps);
   const { current } = deps.manifests;
-  const [active, pending] = [keyIn(current, role, 'active')!, keyIn(current, role, 'pending')!];
+  const [active, pending] = [keyIn(current, role, 'active')!, keyIn(current, role, 'pending')];
+  if (!pending || pending.keyId !== wanted?.keyId)
+    throw new ApiError('conflict', `The key of the role ${role} was rotated by another request: list the keys.`);
   if (reason !== undefined)
     return { active: await shown(deps, active), pending: await shown(deps, pending), waits_for: reason };
   return activatePending(deps, current, { before: active, fresh: pending }, stolen);
@@ -181,10 +184,20 @@ export async function rotateRoot(deps: KeyOperatorDeps): Promise<ShownManifest> 
   const { current } = deps.manifests;
   if (!(await openRootKey(deps.keys, current.manifest.root))) await issueManifest(deps, current, {});
   const named = await issueManifest(deps, current, { root: await createRootKey(deps.keys) });
-  await issueManifest(deps, named, {});
+  await proveRoot(deps, named);
   const made = await shownManifest(deps);
   deps.logger.warn({ fingerprint: made.root_fingerprint }, 'the root key was rotated');
   return made;
+}
+
+/** Makes a manifest with a new root key, unless another request has made one with it meanwhile. */
+async function proveRoot(deps: KeyOperatorDeps, named: TrustedKeyManifest): Promise<void> {
+  try {
+    await issueManifest(deps, named, {});
+  } catch (error) {
+    await deps.adoptNow();
+    if (deps.manifests.current.manifest.number === named.manifest.number) throw error;
+  }
 }
 
 /**
