@@ -40,7 +40,7 @@ export interface ObjectStore {
   /**
    * Creates an object from a stream without holding it in memory. Readers see it only when it is complete and durable;
    * if the stream fails, no object is created.
-   * @throws what the stream throws; {Error} when an object with this key exists
+   * @throws what the stream throws; {Error} when an object with this key exists; one with the same bytes may count as its own
    */
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<{ size: number }>;
   /** An object, or a range within it, as a stream that the caller reads to its end or destroys. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { buffer } from 'node:stream/consumers';
@@ -52,6 +52,32 @@ async function heedlessServer(): Promise<{ place: S3Place; heard: Heard[] }> {
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
   };
   return { place, heard };
+}
+
+/** A way to a server that loses its answer to the request which creates an object. @param again the refusal of a second one */
+async function losesAnswers(place: S3Place, again: string | undefined): Promise<S3Place> {
+  const { hostname, port } = new URL(place.endpoint!);
+  let creations = 0;
+  const way = createServer(async (asked, response) => {
+    const { method = '', url: path = '', headers } = asked;
+    const creates = method === 'PUT' ? !path.includes('partNumber') : path.includes('uploadId=') && method === 'POST';
+    if (creates) creations += 1;
+    const body = await buffer(asked);
+    if (creates && creations > 1 && again !== undefined)
+      return void response.writeHead(404).end(`<Error><Code>${again}</Code></Error>`);
+    const passed = request({ hostname, port, method, path, headers }, async (answer) => {
+      const bytes = await buffer(answer);
+      if (creates && creations === 1) asked.socket.destroy();
+      else response.writeHead(answer.statusCode!, answer.headers).end(bytes);
+    });
+    passed.end(body);
+  });
+  await once(way.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    way.close();
+    way.closeAllConnections();
+  });
+  return { ...place, endpoint: `http://127.0.0.1:${(way.address() as AddressInfo).port}` };
 }
 
 it('refuses a server that replaces what is only to be created', async () => {
@@ -164,6 +190,30 @@ describe.skipIf(!s3ServerPath)('objects in a bucket', () => {
       expect(refusalOf(await call().catch((error: unknown) => error))?.status).toBe(503);
     await server.start();
     expect(await store.get('a/1')).toEqual(utf8('one'));
+  });
+
+  it.each([
+    ['in one piece', 10, undefined],
+    ['in parts', 9 * 1024 * 1024, undefined],
+    ['in parts, on a server that has forgotten them', 9 * 1024 * 1024, 'NoSuchUpload'],
+  ])('are created by an upload whose answer was lost, %s', async (_, size, again) => {
+    const place = await server.place(`lost-${randomUUID()}`);
+    const store = s3ObjectStore(await losesAnswers(place, again));
+    const bytes = new Uint8Array(size).fill(7);
+    const stream = async function* () {
+      yield bytes;
+    };
+    expect(await store.putStream('blobs/1', stream())).toEqual({ size });
+    expect(Buffer.compare((await s3ObjectStore(place).get('blobs/1'))!, bytes)).toBe(0);
+  });
+
+  it('are not created by an upload of other bytes of the same length', async () => {
+    const store = s3ObjectStore(await server.place(`other-${randomUUID()}`));
+    await store.put('blobs/1', utf8('one'));
+    const other = async function* () {
+      yield utf8('two');
+    };
+    await expect(store.putStream('blobs/1', other())).rejects.toThrow('already exists');
   });
 
   it('are uploaded by any number of slow clients without memory for each, and their files end with them', async () => {

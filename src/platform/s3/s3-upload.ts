@@ -12,6 +12,7 @@ import {
 import { CREATE_ONLY, createObject, EXISTS, type ObjectName } from './create-object.js';
 import { answered } from './s3-client.js';
 import { spool } from './spooled-content.js';
+import { hasBytes } from './standing-object.js';
 
 /** A server takes 10,000 parts: objects of 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -25,7 +26,7 @@ interface Uploads {
   /**
    * Nobody sees an object before its last part is stored; if the stream fails, nothing is stored. What a killed process
    * leaves is for `abortUploads`.
-   * @throws what the stream throws; {Error} when the object exists; {ObjectStoreFailed}
+   * @throws what the stream throws; {Error} when the object exists with other bytes; {ObjectStoreFailed}
    */
   create(name: ObjectName, content: AsyncIterable<Uint8Array>): Promise<{ size: number }>;
 }
@@ -45,7 +46,9 @@ export function createUploads(client: S3Client, folder: string): Uploads {
                 for (let first = 0; first < spooled.size; first += PART_BYTES)
                   await inTurn(async () => store(await part(first)));
               });
-        if (!isCreated) throw new Error('an object with this key already exists');
+        // If the server's answer is lost, the SDK asks again, and hears that there is such an object.
+        if (!isCreated && !(await inTurn(() => hasBytes(client, name, spooled))))
+          throw new Error('an object with this key already exists');
         return { size: spooled.size };
       } finally {
         await spooled.close();
@@ -71,7 +74,7 @@ function turns(most: number): <Result>(work: () => Promise<Result>) => Promise<R
   };
 }
 
-/** Returns false if there is such an object. */
+/** Returns false if there is such an object, or if the upload has ended already. */
 async function createInParts(
   client: S3Client,
   name: ObjectName,
@@ -90,7 +93,7 @@ async function createInParts(
     });
     const whole = { ...upload, ...CREATE_ONLY, MultipartUpload: { Parts: stored } };
     const completing = client.send(new CompleteMultipartUploadCommand(whole)).then(() => true);
-    isCreated = await answered(completing, { ...EXISTS, ConditionalRequestConflict: false });
+    isCreated = await answered(completing, { ...EXISTS, ConditionalRequestConflict: false, NoSuchUpload: false });
     return isCreated;
   } finally {
     // What cannot be aborted now is aborted by the sweep.

@@ -3,7 +3,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Content in a file without a name, which ends with this process. */
-interface SpooledContent {
+export interface SpooledContent {
   readonly size: number;
   /** Bytes from a place on, fewer at the end. */
   piece(first: number, length: number): Promise<Uint8Array>;
