@@ -3,6 +3,7 @@ import { access, constants, open, readdir, readFile, stat, unlink, writeFile } f
 import { join } from 'node:path';
 import { equalBytes } from '../core/bytes.js';
 import { isNoSpace } from './disk/disk-full.js';
+import { isFileSystemFault } from './disk/file-system-fault.js';
 import {
   createFile,
   createStagedFile,
@@ -14,8 +15,10 @@ import {
   stageLink,
   UNFINISHED,
 } from './durable-file.js';
+import { failureReason } from './explain-failure.js';
 import { objectKey } from './object-key.js';
 import type { ObjectStore } from './object-store.js';
+import { ObjectStoreFailed } from './object-store-failed.js';
 
 const MODE = 0o644;
 
@@ -81,12 +84,13 @@ async function tryToWrite(folder: string): Promise<void> {
   }
 }
 
-/** What a reading finds; undefined if there is nothing. */
+/** What a reading finds; undefined if there is nothing. @throws {ObjectStoreFailed} if that cannot be known now */
 async function ifThere<Found>(reading: Promise<Found>): Promise<Found | undefined> {
   try {
     return await reading;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw isFileSystemFault(error) ? new ObjectStoreFailed(failureReason(error), { cause: error }, code) : error;
   }
 }

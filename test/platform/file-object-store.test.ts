@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';
+import { refusalOf } from '../../src/platform/http/error-reply.js';
 import type { ObjectStore } from '../../src/platform/object-store.js';
 import { timedObjectStore } from '../../src/platform/timed-object-store.js';
 
@@ -40,6 +41,16 @@ describe.each([
 ])('the object store %s', (_, openStore) => {
   beforeEach(() => {
     store = openStore(join(folder, 'deep', 'objects'));
+  });
+
+  it('refuses a read for now, and does not say that an object is missing, while the file system fails', async () => {
+    await store.put('blobs/1', utf8('one'));
+    // Nothing can be read at the beginning of a process's memory: Linux answers as for a broken disk.
+    await symlink('/proc/self/mem', join(folder, 'deep', 'objects', 'blobs', '2'));
+    const failure = await store.get('blobs/2').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: 'ObjectStoreFailed', code: 'EIO' });
+    expect(refusalOf(failure)).toMatchObject({ status: 503, headers: { 'retry-after': '2' } });
+    expect(await store.get('blobs/1')).toEqual(utf8('one'));
   });
 
   it('says that the same object is there only when its name is on disk', async () => {

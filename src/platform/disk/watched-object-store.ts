@@ -2,17 +2,12 @@ import { type ApiError, retryLater } from '../errors.js';
 import type { ObjectStore } from '../object-store.js';
 import { DiskFull, isNoSpace } from './disk-full.js';
 import type { DiskWatch } from './disk-watch.js';
+import { isFileSystemFault } from './file-system-fault.js';
 
 /** A fast upload could use up the reserve between two looks of the watch. */
 const LOOK_BYTES = 8 * 1024 * 1024;
 
-/** A file system that only reads, or has failed, or refuses this user. */
-const UNWRITABLE: ReadonlySet<string> = new Set(['EROFS', 'EIO', 'EACCES', 'EPERM', 'ESTALE']);
 const RETRY_SECONDS = 10;
-
-function isUnwritable(error: unknown): boolean {
-  return UNWRITABLE.has(String((error as { code?: unknown } | null)?.code));
-}
 
 function unwritable(): ApiError {
   return retryLater(
@@ -33,7 +28,7 @@ export function watchedObjectStore(store: ObjectStore, disk: DiskWatch): ObjectS
     try {
       return await write();
     } catch (error) {
-      if (isUnwritable(error)) throw Object.assign(unwritable(), { cause: error });
+      if (isFileSystemFault(error)) throw Object.assign(unwritable(), { cause: error });
       if (!isNoSpace(error)) throw error;
       disk.report('objects');
       throw Object.assign(new DiskFull('objects'), { cause: error });

@@ -134,7 +134,7 @@ describe('an object store on a full disk', () => {
     expect(disk.isFull('objects')).toBe(true);
   });
 
-  it.each(['EROFS', 'EIO'])(
+  it.each(['EROFS', 'EIO', 'EMFILE'])(
     'refuses a write that fails with %s for now: it is not full, and no fault of ours',
     async (code) => {
       const disk = watch(1);
