@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isPassingFault } from '../../src/platform/disk/file-system-fault.js';
 import { removeFile } from '../../src/platform/durable-file.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { CaptureOperation } from './capture-operation.js';
@@ -48,7 +49,7 @@ export function startSpoolDrain(folder: string, capture: CaptureOperation, logge
     for (const file of await waitingFiles(folder)) {
       if (closed) return;
       const path = join(folder, file);
-      const content = await readFile(path, 'utf8').catch((err: unknown) => unusable(file, err));
+      const content = await readFile(path, 'utf8').catch((err: unknown) => unreadable(file, err));
       if (content === undefined) continue;
       const ended = readEnded(content);
       if (!ended) await unusable(file);
@@ -60,6 +61,12 @@ export function startSpoolDrain(folder: string, capture: CaptureOperation, logge
   async function unusable(file: string, err?: unknown): Promise<undefined> {
     logger.error({ file, ...(err ? { err } : {}) }, 'a file of the spool is not an operation: it is set aside');
     await setFileAside(folder, file);
+  }
+
+  /** @throws the error if the file can be read later: it keeps its place before those that were captured after it */
+  async function unreadable(file: string, err: unknown): Promise<undefined> {
+    if (isPassingFault(err)) throw err;
+    return unusable(file, err);
   }
 
   /** @returns false if the file was set aside @throws what the queue or the memory throws */
