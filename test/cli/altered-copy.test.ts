@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { access, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -102,6 +102,16 @@ describe('restore says what to change before it changes anything', () => {
   ])('%s', async (_what, from, options, says) => {
     const given = options.map((option) => (option === 'identity' ? identity : option));
     expect(await wrong(join(folder, from), ...given)).toEqual([2, expect.stringContaining(says)]);
+  });
+
+  it('a file of the copy that a disk does not give out: it is neither missing nor damaged', async () => {
+    const file = join(copy, genuine.files[0]!.path);
+    await rename(file, `${file}.aside`);
+    // Linux refuses to read it as on a broken disk.
+    await symlink('/proc/self/mem', file);
+    const refused = await wrong(backup, '--without-keys', DECIDED);
+    await rename(`${file}.aside`, file);
+    expect(refused).toEqual([2, expect.stringContaining(`${file} cannot be read: `)]);
   });
 
   it('a copy of a newer version, with both versions’ names for it', async () => {

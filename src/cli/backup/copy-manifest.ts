@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { replaceFile } from '../../platform/durable-file.js';
+import { ifThere } from './if-there.js';
 
 /** The folder of all copies, and the one of the objects that they share. */
 export const COPIES = 'copies';
@@ -70,21 +71,24 @@ export async function writeCopyManifest(folder: string, manifest: CopyManifest):
 
 /** Reads the manifest of a copy. @throws {UsageError} if it is missing or not of a format that this version reads */
 export async function readCopyManifest(folder: string): Promise<CopyManifest> {
-  const text = await readFile(join(folder, MANIFEST), 'utf8').catch(() => {
-    throw new UsageError(`${folder} has no ${MANIFEST}: it is not a complete copy`);
-  });
+  const path = join(folder, MANIFEST);
+  const text = await ifThere(path, readFile(path, 'utf8'));
+  if (text === undefined) throw new UsageError(`${folder} has no ${MANIFEST}: it is not a complete copy`);
   try {
     return manifestSchema.parse(JSON.parse(text));
   } catch {
-    throw new UsageError(`${join(folder, MANIFEST)} is not the manifest of a copy that this version can read`);
+    throw new UsageError(`${path} is not the manifest of a copy that this version can read`);
   }
 }
 
-/** Returns the names of the complete copies in a backup folder, oldest first. */
+/** Returns the names of the complete copies in a backup folder, oldest first. @throws {UsageError} if one cannot be read */
 export async function completeCopies(folder: string): Promise<string[]> {
-  const names = await readdir(join(folder, COPIES)).catch((): string[] => []);
   const complete: string[] = [];
-  for (const name of names.filter((each) => !each.startsWith('.')).sort())
-    if ((await readdir(join(folder, COPIES, name)).catch((): string[] => [])).includes(MANIFEST)) complete.push(name);
+  for (const name of (await namesIn(join(folder, COPIES))).filter((each) => !each.startsWith('.')).sort())
+    if ((await namesIn(join(folder, COPIES, name))).includes(MANIFEST)) complete.push(name);
   return complete;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await ifThere(folder, readdir(folder))) ?? [];
 }

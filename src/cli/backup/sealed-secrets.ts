@@ -7,6 +7,7 @@ import { ZIP_TIME } from '../../core/bundle/zip-time.js';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { createFile } from '../../platform/durable-file.js';
 import { credentialsPath } from '../../service/first-credentials.js';
+import { ifThere } from './if-there.js';
 
 const KEYS = 'keys/';
 const CREDENTIALS = 'credentials.json';
@@ -26,7 +27,7 @@ export function recipientsIn(text: string): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-/** Returns a zip of KEYS_DIR and of the first Owner's credentials. @throws {UsageError} if KEYS_DIR cannot be read */
+/** Returns a zip of KEYS_DIR and of the first Owner's credentials. @throws {UsageError} if they cannot be read */
 export async function packSecrets(places: SecretPlaces): Promise<Uint8Array> {
   const entries = await readdir(places.keysDir, { withFileTypes: true }).catch(() => {
     throw new UsageError(`KEYS_DIR ${places.keysDir} cannot be read: give --without-keys to copy no keys`);
@@ -34,7 +35,8 @@ export async function packSecrets(places: SecretPlaces): Promise<Uint8Array> {
   const files: Record<string, Uint8Array> = {};
   for (const entry of entries.filter((each) => each.isFile() && NAME.test(each.name)))
     files[`${KEYS}${entry.name}`] = new Uint8Array(await readFile(join(places.keysDir, entry.name)));
-  const credentials = await readFile(credentialsPath(places.dataDir)).catch(() => undefined);
+  const path = credentialsPath(places.dataDir);
+  const credentials = await ifThere(path, readFile(path));
   if (credentials) files[CREDENTIALS] = new Uint8Array(credentials);
   return zipSync(files, { mtime: ZIP_TIME });
 }

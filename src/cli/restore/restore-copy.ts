@@ -9,6 +9,7 @@ import type { Config } from '../../service/config/config.js';
 import { type CopyManifest, readCopyManifest } from '../backup/copy-manifest.js';
 import type { CopiedObject } from '../backup/copy-objects.js';
 import { hashFile } from '../backup/hashed-file.js';
+import { ifThere } from '../backup/if-there.js';
 import { objectsOf, SEALED_KEYS } from '../backup/make-copy.js';
 import { openSecrets, placeSecrets } from '../backup/sealed-secrets.js';
 import { readInput } from '../read-input.js';
@@ -80,7 +81,7 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
 async function checkFiles(copy: string, { files }: CopyManifest, progress: (text: string) => void): Promise<void> {
   for (const { path, size, sha256 } of files) {
     progress(`checking ${path}`);
-    const found = await hashFile(join(copy, path)).catch(() => undefined);
+    const found = await ifThere(join(copy, path), hashFile(join(copy, path)));
     if (found?.sha256 !== sha256 || found.size !== size)
       throw new UsageError(
         `${path} of the copy is ${found ? 'damaged' : 'missing'}: its hash is not that of the manifest`,
