@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { replaceFile } from '../../platform/durable-file.js';
-import { ifThere } from './if-there.js';
+import { ifThere } from '../if-there.js';
 
 /** The folder of all copies, and the one of the objects that they share. */
 export const COPIES = 'copies';

@@ -7,7 +7,7 @@ import { ZIP_TIME } from '../../core/bundle/zip-time.js';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { createFile } from '../../platform/durable-file.js';
 import { credentialsPath } from '../../service/first-credentials.js';
-import { ifThere } from './if-there.js';
+import { ifThere } from '../if-there.js';
 
 const KEYS = 'keys/';
 const CREDENTIALS = 'credentials.json';

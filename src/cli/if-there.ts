@@ -1,5 +1,5 @@
-import { UsageError } from '../../core/evidence/usage-error.js';
-import { failureReason } from '../../platform/explain-failure.js';
+import { UsageError } from '../core/evidence/usage-error.js';
+import { failureReason } from '../platform/explain-failure.js';
 
 const MISSING: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR']);
 
