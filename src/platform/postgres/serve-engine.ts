@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
@@ -15,6 +17,9 @@ const START = [...PGlite.defaultStartParams.filter((option) => option !== '-F'),
  * cores).
  */
 const OPTIMISED_AFTER = 100_000_000;
+
+/** The engine's own lock. A process that opens a cluster has locked its folder, or made it. */
+const ENGINE_LOCK = 'postmaster.pid';
 
 /** How an engine works. */
 interface EngineOptions {
@@ -44,6 +49,8 @@ export function serveEngine(port: MessagePort, { sync, buffers = '64MB' }: Engin
       return 'closed';
     }
     if ('cluster' in message) {
+      // The engine starts on no lock that a crash has left empty.
+      await rm(join(message.cluster, ENGINE_LOCK), { force: true });
       engine = await openCluster(new DurableFiles(message.cluster, { sync, died }), buffers);
       return 'opened';
     }

@@ -44,6 +44,16 @@ describe('the embedded database', () => {
     await rm(dataDir, { recursive: true });
   });
 
+  it('opens over a lock of the engine that a crash has left empty, or full of zeros', async () => {
+    const dataDir = await embeddedDataDir();
+    const folder = join(dataDir, 'embedded');
+    for (const left of ['', '\0'.repeat(55)]) {
+      await writeFile(join(folder, 'postgres', 'postmaster.pid'), left);
+      await (await openEmbedded(folder)).close();
+    }
+    await rm(dataDir, { recursive: true });
+  });
+
   it('analyses tables that have grown, and leaves the session to the service as it was', async () => {
     const dataDir = await embeddedDataDir();
     const database = await openEmbedded(join(dataDir, 'embedded'), { analyseEveryMs: 20 });
