@@ -1,13 +1,14 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RootTrust } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { type ReadKeyManifest, readKeyManifest } from '../core/keys/read-key-manifest.js';
-import { replaceFile } from '../platform/durable-file.js';
+import { makeFolder, replaceFile } from '../platform/durable-file.js';
 import { failureReason } from '../platform/explain-failure.js';
 import { checkNotBefore } from './seen-manifest.js';
 
 const MODE = 0o644;
+const FOLDER_MODE = 0o777;
 
 /**
  * Remembers the newest key manifest in a folder, in one file for each keys log.
@@ -28,7 +29,7 @@ export async function rememberManifest(state: string, { history }: Pick<RootTrus
   if (before) checkNotBefore(history, before);
   if (before?.manifest.number === number) return;
   try {
-    await mkdir(state, { recursive: true });
+    await makeFolder(state, FOLDER_MODE);
     await replaceFile(path, newest.bytes, MODE);
   } catch (error) {
     throw new UsageError(`--state: ${path} cannot be written: ${failureReason(error)}`);

@@ -1,6 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, link, open, opendir, readdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  rename,
+  rm,
+  stat,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { inFolder, type NewFolders, wayTo } from './new-folder.js';
 
 /** Prefix of the names of files that a crash left unfinished; they are never read. */
@@ -20,6 +32,17 @@ export async function syncFile(path: string): Promise<void> {
 
 /** Waits until a folder's entries are on disk. */
 export const syncFolder = syncFile;
+
+/**
+ * Makes a folder, and those above it that are missing. Their entries are on disk when this resolves: what is synced in a
+ * folder is lost with the folder's own entry.
+ */
+export async function makeFolder(folder: string, mode = 0o700): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode });
+  if (first === undefined) return;
+  for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made))
+    await syncFolder(dirname(made));
+}
 
 async function syncAndClose(handle: FileHandle): Promise<void> {
   try {

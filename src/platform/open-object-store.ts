@@ -1,6 +1,7 @@
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { makeFolder } from './durable-file.js';
 import { fileObjectStore } from './file-object-store.js';
 import type { ObjectStore } from './object-store.js';
 import { readS3Url, type S3Place, type S3Url } from './s3/s3-place.js';
@@ -40,6 +41,6 @@ export async function prepareObjectStore(place: ObjectStorePlace): Promise<void>
 
 /** Creates the folder if it does not exist. @throws when it is not writable */
 export async function prepareFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   await access(folder, constants.W_OK | constants.X_OK);
 }

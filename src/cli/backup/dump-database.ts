@@ -1,6 +1,7 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../core/evidence/usage-error.js';
+import { makeFolder } from '../../platform/durable-file.js';
 import { failureReason } from '../../platform/explain-failure.js';
 import { requireMigrated } from '../../platform/postgres/migrate.js';
 import {
@@ -72,7 +73,7 @@ export async function dumpDatabase(
 async function makeEmpty(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
   } catch (error) {
     throw new UsageError(`cannot write there: ${failureReason(error)}. Give a folder that this user may write`);
   }

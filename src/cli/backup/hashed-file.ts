@@ -1,11 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline as connect, PassThrough, Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { syncFile } from '../../platform/durable-file.js';
+import { makeFolder, syncFile, syncFolder } from '../../platform/durable-file.js';
 
 /** Size in bytes and SHA-256 in hex of a file. */
 export interface HashedFile {
@@ -49,10 +48,11 @@ export async function writeHashed(
   coder: Transform = new PassThrough(),
 ): Promise<HashedFile> {
   const hashed = hashing();
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path));
   const file = createWriteStream(path, { mode: 0o600 });
   await pipeline(Readable.from(content, { objectMode: false }), coder, hashed.through, file);
   await syncFile(path);
+  await syncFolder(dirname(path));
   return hashed.result();
 }
 

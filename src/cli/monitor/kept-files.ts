@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { equalBytes } from '../../core/bytes.js';
-import { replaceFile } from '../../platform/durable-file.js';
+import { makeFolder, replaceFile } from '../../platform/durable-file.js';
 
 /** What a monitor remembers of one log, on its own disk, so that the log cannot deny an earlier state. */
 export interface KeptFiles {
@@ -24,6 +24,7 @@ export class StateDamaged extends Error {
 }
 
 const MODE = 0o644;
+const FOLDER_MODE = 0o777;
 
 const missing = (error: unknown): undefined => {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -40,7 +41,7 @@ export function keptFiles(folder: string): KeptFiles {
     const before = await read(name);
     if (before && equalBytes(before, content)) return;
     const path = join(folder, name);
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path), FOLDER_MODE);
     await replaceFile(path, content, MODE);
   };
   return {

@@ -11,7 +11,8 @@ import { type Engine, startEngine } from './start-engine.js';
  * complete. A crash leaves a temporary folder that the next start removes.
  */
 export async function makeCluster(cluster: string): Promise<void> {
-  if (await exists(cluster)) return;
+  // The process that renamed it may have been killed before its name was on disk.
+  if (await exists(cluster)) return syncFolder(dirname(cluster));
   const unfinished = `${cluster}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   if (!(await copyPreparedCluster(unfinished))) await initialise(unfinished);

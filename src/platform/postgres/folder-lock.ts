@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { link, open, readdir, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { makeFolder } from '../durable-file.js';
 
 /** A lock's name has its number; each new holder of the folder takes the next one. */
 const LOCK = /^lock\.(\d{1,15})$/;
@@ -26,7 +27,7 @@ interface FolderLock {
  * @throws {FolderLocked} if another process has locked the folder
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   const handle = await open(folder, 'r');
   const sockets = socketFolder(folder, handle.fd);
   const own = `.${randomUUID().slice(0, 8)}`;

@@ -16,7 +16,13 @@ let folders = 0;
 
 beforeAll(async () => {
   base = await mkdtemp(join(tmpdir(), 'lock-test-'));
-  await build({ entryPoints: [SOURCE], outfile: join(base, 'folder-lock.mjs'), format: 'esm', platform: 'node' });
+  await build({
+    entryPoints: [SOURCE],
+    bundle: true,
+    outfile: join(base, 'folder-lock.mjs'),
+    format: 'esm',
+    platform: 'node',
+  });
   program = join(base, 'take.mjs');
   await writeFile(
     program,
