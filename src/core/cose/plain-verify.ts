@@ -8,6 +8,7 @@ import { evidenceAlgorithm } from './algorithms.js';
 import { type EcPublicJwk, keyAlgorithms, type OkpPublicJwk } from './public-key.js';
 import { verifyPss } from './rsa-pss.js';
 import type { VerifySignature } from './signature.js';
+import { hasSmallOrder } from './small-order.js';
 
 const CURVES = { 'P-256': p256, 'P-384': p384, 'P-521': p521 } as const;
 const { Point } = ed25519;
@@ -22,7 +23,7 @@ const SIGNATURE_BYTES = 64;
  */
 export const plainVerify: VerifySignature = async (key, alg, message, signature) => {
   const hash = evidenceAlgorithm(alg)?.hash;
-  if (!keyAlgorithms(key).includes(alg)) return false;
+  if (!keyAlgorithms(key).includes(alg) || hasSmallOrder(key, signature)) return false;
   if (key.kty === 'RSA') return verifyPss(key, hash!, message, signature);
   return key.kty === 'EC' ? verifyEcdsa(key, message, signature) : verifyEd25519(key, message, signature);
 };
@@ -37,8 +38,8 @@ function verifyEcdsa({ crv, x, y }: EcPublicJwk, message: Uint8Array, signature:
 }
 
 /**
- * Ed25519 (RFC 8032 section 5.1.7) by the rules of Web Crypto: s is below the order, neither point has a small order, and
- * the equation is the one without the cofactor. Other equations accept signatures that only some verifiers accept.
+ * Ed25519 (RFC 8032 section 5.1.7) by the rules of Web Crypto: s is below the order, and the equation is the one without
+ * the cofactor. Other equations accept signatures that only some verifiers accept.
  */
 function verifyEd25519({ x }: OkpPublicJwk, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== SIGNATURE_BYTES) return false;
@@ -51,11 +52,10 @@ function verifyEd25519({ x }: OkpPublicJwk, message: Uint8Array, signature: Uint
   return equalBytes(reached.toBytes(), commitment);
 }
 
-/** The point, if these bytes are the one spelling of a point that has no small order. */
+/** The point, if these bytes are its one spelling. */
 function pointOf(bytes: Uint8Array) {
   try {
-    const point = Point.fromBytes(bytes);
-    return point.isSmallOrder() ? undefined : point;
+    return Point.fromBytes(bytes);
   } catch {
     return undefined;
   }

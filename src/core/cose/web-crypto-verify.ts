@@ -2,6 +2,7 @@ import { VerificationError } from '../errors.js';
 import { evidenceAlgorithm, HASHES, type SignatureAlgorithm } from './algorithms.js';
 import { keyAlgorithms, type PublicJwk } from './public-key.js';
 import type { VerifySignature } from './signature.js';
+import { hasSmallOrder } from './small-order.js';
 
 /** How Web Crypto names an algorithm when it imports a key, and when it checks with it. */
 interface Parameters {
@@ -52,7 +53,7 @@ function importedKey(key: PublicJwk, alg: number, parameters: Parameters['key'])
  */
 export const webCryptoVerify: VerifySignature = async (key, alg, message, signature) => {
   const algorithm = evidenceAlgorithm(alg);
-  if (!algorithm || !keyAlgorithms(key).includes(alg)) return false;
+  if (!algorithm || !keyAlgorithms(key).includes(alg) || hasSmallOrder(key, signature)) return false;
   const parameters = parametersOf(algorithm);
   const usable = await importedKey(key, alg, parameters.key);
   return globalThis.crypto.subtle.verify(parameters.use, usable, signature.slice(), message.slice());

@@ -2,6 +2,7 @@ import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } f
 import { evidenceAlgorithm } from '../../core/cose/algorithms.js';
 import { keyAlgorithms, type PublicJwk } from '../../core/cose/public-key.js';
 import type { VerifySignature } from '../../core/cose/signature.js';
+import { hasSmallOrder } from '../../core/cose/small-order.js';
 
 /** How OpenSSL is to read a raw signature: r||s, or RSASSA-PSS with a salt as long as the hash. */
 const FORMS = {
@@ -30,7 +31,7 @@ export function importKey(jwk: PublicJwk): KeyObject | undefined {
 function signatureFits(jwk: PublicJwk, alg: number, message: Uint8Array, signature: Uint8Array): boolean {
   const algorithm = evidenceAlgorithm(alg);
   const key = algorithm && keyAlgorithms(jwk).includes(alg) ? importKey(jwk) : undefined;
-  if (!algorithm || !key) return false;
+  if (!algorithm || !key || hasSmallOrder(jwk, signature)) return false;
   return verify(algorithm.hash, message, { key, ...FORMS[jwk.kty] }, signature);
 }
 
@@ -43,7 +44,7 @@ export function signatureFitsApart(
 ): Promise<boolean> {
   const algorithm = evidenceAlgorithm(alg);
   const key = algorithm && keyAlgorithms(jwk).includes(alg) ? importKey(jwk) : undefined;
-  if (!algorithm || !key) return Promise.resolve(false);
+  if (!algorithm || !key || hasSmallOrder(jwk, signature)) return Promise.resolve(false);
   return new Promise((resolve, reject) => {
     verify(algorithm.hash, message, { key, ...FORMS[jwk.kty] }, signature, (error, fits) =>
       error ? reject(error) : resolve(fits),

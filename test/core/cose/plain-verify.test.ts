@@ -9,6 +9,7 @@ import { plainVerify } from '../../../src/core/cose/plain-verify.js';
 import { curveRules, type PublicJwk, publicJwk } from '../../../src/core/cose/public-key.js';
 import { webCryptoVerify } from '../../../src/core/cose/web-crypto-verify.js';
 import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
+import { nodeVerify, signatureFitsApart } from '../../../src/platform/keys/node-verify.js';
 
 const url = (hex: string) => toBase64Url(fromHex(hex));
 const ec = (crv: string, x: string, y: string) => publicJwk({ kty: 'EC', crv, x: url(x), y: url(y) });
@@ -166,8 +167,49 @@ describe('a signature in plain JavaScript', () => {
     // The neutral point as key and commitment, with s = 0, would fit every message.
     const neutral = littleEndian(1n);
     const universal = concatBytes(neutral, new Uint8Array(32));
-    expect(await plainVerify(ed(toHex(neutral)), -8, message, universal)).toBe(false);
     expect(await plainVerify(key, -8, message, universal)).toBe(false);
+  });
+
+  // The verifiers' libraries do not agree: OpenSSL and Chromium accept these.
+  it.each([
+    ['plain JavaScript', plainVerify],
+    ['Web Crypto', webCryptoVerify],
+    ['OpenSSL', nodeVerify],
+    ['OpenSSL apart', signatureFitsApart],
+  ] as const)('of an Ed25519 key or commitment of small order fits no message in %s', async (_, verify) => {
+    const neutral = littleEndian(1n);
+    const universal = concatBytes(neutral, new Uint8Array(32));
+    const messages = Array.from({ length: 32 }, (_each, at) => Uint8Array.of(at));
+    const torsion = ed25519.Point.fromHex('26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', true);
+    const multiples = Array.from({ length: 8 }, (_each, at) => torsion.multiplyUnsafe(BigInt(at)).toHex());
+    // The same points with the sign bit of a zero, and with the prime added to y.
+    const odd = [1n, 2n ** 255n - 20n].map((y) => y | (1n << 255n));
+    const other = [0n, 1n].flatMap((y) => [y + 2n ** 255n - 19n, (y + 2n ** 255n - 19n) | (1n << 255n)]);
+    for (const point of [...multiples, ...[...odd, ...other].map((y) => toHex(littleEndian(y)))])
+      for (const message of messages)
+        expect([point, await verify(ed(point), -8, message, universal)]).toEqual([point, false]);
+
+    // A signature whose commitment is the neutral point: its signer gave its secret away.
+    const secret = 7n;
+    const key = ed25519.Point.BASE.multiply(secret).toBytes();
+    const challenge = number(sha512(concatBytes(neutral, key, messages[0]!)).reverse()) % ORDER_OF_ED25519;
+    const signature = concatBytes(neutral, littleEndian((challenge * secret) % ORDER_OF_ED25519));
+    expect(await verify(ed(toHex(key)), -8, messages[0]!, signature)).toBe(false);
+  });
+
+  it.each([
+    ['plain JavaScript', plainVerify],
+    ['Web Crypto', webCryptoVerify],
+    ['OpenSSL', nodeVerify],
+    ['OpenSSL apart', signatureFitsApart],
+  ] as const)('of Ed25519 stays as it is while %s checks it, and fits in whatever kind of array', async (_, verify) => {
+    const { privateKey, key } = pairs.find((pair) => pair.key.kty === 'OKP')!;
+    for (let message = 0; message < 16; message += 1) {
+      const signature = sign(null, Uint8Array.of(message), privateKey);
+      const before = Uint8Array.from(signature);
+      expect([message, await verify(key, -8, Uint8Array.of(message), signature)]).toEqual([message, true]);
+      expect(Uint8Array.from(signature)).toEqual(before);
+    }
   });
 
   it('of Ed25519 that fits only after the cofactor is refused, as Web Crypto does', async () => {

@@ -109,6 +109,8 @@ class Key:
                 digest = _HASHES[alg]()
                 public.verify(signature, message, padding.PSS(padding.MGF1(digest), digest.digest_size), digest)
             elif self.crv == "Ed25519":
+                if has_small_order(self.members[-2]) or has_small_order(signature[:32]):
+                    return False
                 public.verify(signature, message)
             else:
                 half = len(signature) // 2
@@ -117,6 +119,16 @@ class Key:
             return True
         except InvalidSignature:
             return False
+
+
+_PRIME = 2**255 - 19
+_ORDER_8 = int.from_bytes(bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little")
+_SMALL_ORDER = {0, 1, _PRIME - 1, _ORDER_8, _PRIME - _ORDER_8}
+
+
+def has_small_order(point):
+    """Whether this is a point of Ed25519 that has a small order, in any spelling."""
+    return (int.from_bytes(point, "little") & (2**255 - 1)) % _PRIME in _SMALL_ORDER
 
 
 def _padded(value, width):

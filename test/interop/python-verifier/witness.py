@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 import proofs
 import receipt
 import strict_json
+from keys import has_small_order
 from massif import Seal
 from refusal import Refused, require
 from trees import h, height, mmr_nodes, mmr_peak, peaks, rfc9162_nodes, rfc9162_root
@@ -38,6 +39,8 @@ def _cosigned(text, lines, witness):
         if len(raw) != 76:
             raise bad
         time = int.from_bytes(raw[4:12], "big")
+        if has_small_order(witness.public) or has_small_order(raw[12:44]):
+            raise bad
         try:
             message = f"cosignature/v1\ntime {time}\n{text}".encode()
             Ed25519PublicKey.from_public_bytes(witness.public).verify(raw[12:], message)
