@@ -1,4 +1,4 @@
-import { fromBase64 } from '../bytes.js';
+import { fromBase64, toBase64Url } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { CURVES, type Curve, EVIDENCE_ALGORITHMS } from './algorithms.js';
 import { RSA_ALGORITHMS, type RsaPublicJwk, rsaNumbers } from './rsa-key.js';
@@ -77,7 +77,8 @@ function coordinate(value: unknown, width: number): string {
     bytes = undefined;
   }
   if (bytes?.length !== width) throw new VerificationError('key_invalid', `a key coordinate is not ${width} bytes`);
-  return value as string;
+  // In its one spelling: Chromium takes no padding, OpenSSL does.
+  return toBase64Url(bytes);
 }
 
 /**

@@ -99,6 +99,19 @@ describe('a JWK', () => {
     expect(publicJwk(KEYS.issuer)).not.toHaveProperty('d');
   });
 
+  it('is the same key however its coordinates are spelled: with padding, in standard base64, with unused bits', () => {
+    const bytes = Buffer.from(p256.x, 'base64url');
+    // The last of 43 characters has two bits that belong to no byte.
+    const unusedBits = [...'AEIMQUYcgkosw048'].map(
+      (last) => [last, String.fromCharCode(last.charCodeAt(0) + 1)] as const,
+    );
+    const spare = p256.x.replace(/.$/, (last) => new Map(unusedBits).get(last)!);
+    for (const x of [`${p256.x}=`, bytes.toString('base64'), spare]) {
+      expect(Buffer.from(x, 'base64')).toEqual(bytes);
+      expect(publicJwk({ ...p256, x })).toEqual(publicJwk(p256));
+    }
+  });
+
   it.each<[string, string, unknown]>([
     ['no object', 'key_invalid', 'key'],
     ['RSA', 'unsupported', { kty: 'RSA', n: 'AQAB', e: 'AQAB' }],
