@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { type KeyObject, X509Certificate } from 'node:crypto';
 import { equalBytes } from '../../core/bytes.js';
 import { type CertificateExtensions, readExtensions } from './certificate-extensions.js';
 import { CertificateUnusable } from './certificate-unusable.js';
@@ -66,9 +66,18 @@ function describe(x509: X509Certificate): Certificate {
     notBeforeMs,
     notAfterMs,
     extensions: readExtensions(extensions && inside(extensions)[0]),
-    hasAcceptedKey: isAcceptedKey(x509.publicKey, publicKey),
+    hasAcceptedKey: isAcceptedKey(keyOf(x509), publicKey),
     hasStrongSignature: isStrongSignature(algorithm),
   };
+}
+
+/** OpenSSL reads a certificate without its key, and the key when it is first needed. @throws {CertificateUnusable} */
+function keyOf(x509: X509Certificate): KeyObject {
+  try {
+    return x509.publicKey;
+  } catch {
+    throw new CertificateUnusable('its key cannot be read');
+  }
 }
 
 /**

@@ -25,6 +25,15 @@ function replaced(from: Uint8Array, to: Uint8Array): Uint8Array {
 const NOT_AFTER = new Date('2051-01-01T00:00:00Z');
 const endingOn = (time: string) => replaced(Buffer.from('20510101000000Z'), Buffer.from(time));
 
+/** A certificate whose key is one bit beside a point. */
+function offCurve(): Uint8Array {
+  const { der: made, publicKey } = sampleCertificate({});
+  const bytes = Buffer.from(made);
+  const key = publicKey.export({ format: 'der', type: 'spki' });
+  bytes[bytes.indexOf(key) + key.length - 1]! ^= 1;
+  return bytes;
+}
+
 const HOST = der(0x82, Buffer.from('a.example'));
 const UNREADABLE = 'it cannot be read';
 
@@ -101,6 +110,7 @@ const REFUSED: readonly (readonly [what: string, bytes: Uint8Array, why: string]
     withExtension(extension(30, false, sequence(der(0xa0, sequence(HOST, der(0x80, Buffer.of(1))))))),
     'its name constraints have distances',
   ],
+  ['a key whose point is not on its curve', offCurve(), 'its key cannot be read'],
 ];
 
 describe('a certificate that readers could understand differently is refused', () => {
