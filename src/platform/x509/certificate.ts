@@ -2,7 +2,7 @@ import { type KeyObject, X509Certificate } from 'node:crypto';
 import { equalBytes } from '../../core/bytes.js';
 import { type CertificateExtensions, readExtensions } from './certificate-extensions.js';
 import { CertificateUnusable } from './certificate-unusable.js';
-import { contextTag, type DerElement, inside, readDer, sequence, smallInteger } from './der.js';
+import { contextTag, type DerElement, inside, readDer, sequence, smallInteger, timeText } from './der.js';
 import { type DistinguishedName, isSameName, readName } from './distinguished-name.js';
 import { isAcceptedKey, isStrongSignature } from './strength.js';
 
@@ -28,6 +28,7 @@ const MAX_BYTES = 64 * 1024;
 const VERSION = 0;
 const UNIQUE_IDS: readonly number[] = [1, 2];
 const EXTENSIONS = 3;
+const WHOLE_SECOND = /^(?:\d\d){6,7}Z$/;
 
 /** Reads a certificate, DER or one in PEM. @throws {CertificateUnusable} */
 export function readCertificate(bytes: Uint8Array | string): Certificate {
@@ -47,7 +48,7 @@ function describe(x509: X509Certificate): Certificate {
   const [body, algorithm] = sequence(readDer(x509.raw));
   const members = [...sequence(body)];
   const version = contextTag(members[0]) === VERSION ? 1 + smallInteger(inside(members.shift()!)[0]) : 1;
-  const [, innerAlgorithm, issuer, , subject, publicKey, ...optional] = members;
+  const [, innerAlgorithm, issuer, validity, subject, publicKey, ...optional] = members;
   if (version < 1 || version > 3) throw new CertificateUnusable('it is of an unknown version');
   if (optional.some((member) => ![...UNIQUE_IDS, EXTENSIONS].includes(contextTag(member) ?? -1)))
     throw new CertificateUnusable('it cannot be read');
@@ -55,6 +56,9 @@ function describe(x509: X509Certificate): Certificate {
     throw new CertificateUnusable('it names two algorithms for its signature');
   const extensions = optional.find((member) => contextTag(member) === EXTENSIONS);
   if (extensions && version !== 3) throw new CertificateUnusable('it has extensions, and is not of version 3');
+  // Parts of a second and offsets, which OpenSSL reads too (RFC 5280 section 4.1.2.5).
+  if (!sequence(validity).every((time) => WHOLE_SECOND.test(timeText(time))))
+    throw new CertificateUnusable('it cannot be read');
   const [notBeforeMs, notAfterMs] = [timeOf(x509.validFrom), timeOf(x509.validTo)];
   // A comparison with NaN is false, so the certificate would be valid for ever.
   if (Number.isNaN(notBeforeMs) || Number.isNaN(notAfterMs)) throw new CertificateUnusable('it cannot be read');

@@ -6,18 +6,23 @@ import {
   Boolean as BooleanBlock,
   Constructed,
   fromBER,
+  GeneralizedTime,
   Integer,
   ObjectIdentifier,
   OctetString,
   Sequence,
   Set as SetBlock,
+  UTCTime,
 } from 'asn1js';
 import { CertificateUnusable } from './certificate-unusable.js';
 
 /** An element of DER as asn1js read it. */
 export type DerElement = BaseBlock;
 
+const UNIVERSAL_CLASS = 1;
 const CONTEXT_CLASS = 3;
+/** SEQUENCE and SET. */
+const LIST_TAGS: readonly number[] = [16, 17];
 const SHORT_LENGTHS = 128;
 
 function unreadable(): CertificateUnusable {
@@ -30,10 +35,18 @@ function membersOf(element: DerElement): readonly DerElement[] {
     : [];
 }
 
+/** The bytes of the shortest form of a length. */
+function bytesOfLength(length: number): number {
+  return length < SHORT_LENGTHS ? 1 : 1 + Math.ceil((32 - Math.clz32(length)) / 8);
+}
+
 /** Each value has only one encoding (X.690 section 10): all readers of the same bytes see the same certificate. */
 function assertDer(element: DerElement): void {
-  const { isIndefiniteForm, longFormUsed, length } = element.lenBlock;
-  if (isIndefiniteForm || (longFormUsed && length < SHORT_LENGTHS)) throw unreadable();
+  const { isIndefiniteForm, length, blockLength } = element.lenBlock;
+  if (isIndefiniteForm || blockLength !== bytesOfLength(length)) throw unreadable();
+  // Only lists are made of elements: text, bits and octets in parts have several spellings.
+  const { tagClass, tagNumber, isConstructed } = element.idBlock;
+  if (tagClass === UNIVERSAL_CLASS && isConstructed && !LIST_TAGS.includes(tagNumber)) throw unreadable();
   if (element instanceof BooleanBlock && ![0, 0xff].includes(element.valueBlock.valueHexView[0] ?? 1))
     throw unreadable();
   for (const member of membersOf(element)) assertDer(member);
@@ -116,6 +129,12 @@ export function setBits(element: DerElement | undefined): ReadonlySet<number> {
   if (((bytes.at(-1) ?? 0) & ((1 << element.valueBlock.unusedBits) - 1)) !== 0) throw unreadable();
   const places = Array.from({ length: bytes.length * 8 }, (_, place) => place);
   return new Set(places.filter((place) => ((bytes[place >> 3]! >> (7 - (place & 7))) & 1) === 1));
+}
+
+/** The text of a UTCTime or GeneralizedTime. @throws {CertificateUnusable} */
+export function timeText(element: DerElement | undefined): string {
+  if (!(element instanceof UTCTime || element instanceof GeneralizedTime)) throw unreadable();
+  return Buffer.from(content(element)).toString('latin1');
 }
 
 /** A BOOLEAN. @throws {CertificateUnusable} */

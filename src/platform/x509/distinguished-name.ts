@@ -1,4 +1,5 @@
 import { BmpString, IA5String, PrintableString, TeletexString, UniversalString, Utf8String } from 'asn1js';
+import { CertificateUnusable } from './certificate-unusable.js';
 import { content, type DerElement, objectIdentifier, sequence, set } from './der.js';
 
 interface Attribute {
@@ -58,6 +59,7 @@ function readAttribute(element: DerElement): Attribute {
 /** Reads a Name. @throws {CertificateUnusable} */
 export function readName(element: DerElement | undefined): DistinguishedName {
   const parts = sequence(element).map((part) => set(part).map(readAttribute));
+  if (parts.some((part) => part.length === 0)) throw new CertificateUnusable('a part of one of its names is empty');
   const attributes = parts.flat();
   const texts = (wanted: string) =>
     attributes.flatMap(({ type, text }) => (type === wanted && text !== undefined ? [text] : []));

@@ -11,6 +11,8 @@ const ECDSA_SHA256 = Buffer.from('2a8648ce3d040302', 'hex');
 /** A certificate with this further extension, which is not critical. */
 const withExtension = (made: Uint8Array) => sampleCertificate({ more: [made] }).der;
 const withAlternativeName = (made: Uint8Array) => withExtension(extension(17, false, sequence(made)));
+const withSubject = (...parts: Uint8Array[]) => sampleCertificate({ subjectName: sequence(...parts) }).der;
+const commonName = (value: Uint8Array) => der(0x31, sequence(oid('550403'), value));
 const withPurposes = (made: Uint8Array) => withExtension(extension(37, false, made));
 const withKeyUsage = (made: Uint8Array) => withExtension(extension(15, false, made));
 const withBasicConstraints = (...made: Uint8Array[]) =>
@@ -49,6 +51,13 @@ const REFUSED: readonly (readonly [what: string, bytes: Uint8Array, why: string]
     withExtension(Buffer.concat([Buffer.of(0x30, 0x81, 7), UNKNOWN, der(0x04)])),
     UNREADABLE,
   ],
+  [
+    'a length above 127 in more bytes than it needs',
+    withExtension(sequence(UNKNOWN, Buffer.of(0x04, 0x82, 0, 200), Buffer.alloc(200))),
+    UNREADABLE,
+  ],
+  ['a name whose text is in parts', withSubject(commonName(der(0x2c, der(0x0c, Buffer.from('A'))))), UNREADABLE],
+  ['a name with an empty part', withSubject(der(0x31)), 'a part of one of its names is empty'],
   ['an extension whose bytes are in parts', withExtension(sequence(UNKNOWN, der(0x24, der(0x04)))), UNREADABLE],
   [
     'an extension with bytes after its end',
@@ -69,6 +78,11 @@ const REFUSED: readonly (readonly [what: string, bytes: Uint8Array, why: string]
   ['an end in the thirteenth month', endingOn('20511301000000Z'), UNREADABLE],
   ['an end in the year 49', endingOn('00490101000000Z'), UNREADABLE],
   ['an end in another zone', endingOn('2051010100+0100'), UNREADABLE],
+  [
+    'an end without seconds and in another zone',
+    replaced(der(0x18, Buffer.from('20510101000000Z')), der(0x17, Buffer.from('4901010000+0100'))),
+    UNREADABLE,
+  ],
   ['an end in the year 0', endingOn('00000101000000Z'), UNREADABLE],
   [
     'basic constraints with two path lengths',
