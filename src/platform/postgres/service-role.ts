@@ -50,6 +50,8 @@ const STANDARD = {
   extra_float_digits: '1',
   gin_fuzzy_search_limit: '0',
   [IDLE_LIMIT]: '0',
+  // From PostgreSQL 14 on.
+  idle_session_timeout: '0',
   intervalstyle: 'postgres',
   lock_timeout: '0',
   quote_all_identifiers: 'off',
@@ -57,11 +59,14 @@ const STANDARD = {
   standard_conforming_strings: 'on',
   statement_timeout: '0',
   timezone: 'UTC',
+  // From PostgreSQL 17 on.
+  transaction_timeout: '0',
   transform_null_equals: 'off',
 };
 
-/** Changes settings for the rest of the session. Parameters: their names, and their values. */
-const SET = 'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS setting (name, value)';
+/** Changes settings that the server knows for the rest of the session. Parameters: their names, and their values. */
+const SET = `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS setting (name, value)
+  WHERE current_setting(name, true) IS NOT NULL`;
 
 const asParameters = (settings: Readonly<Record<string, string>>) => [Object.keys(settings), Object.values(settings)];
 
