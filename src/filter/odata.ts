@@ -50,7 +50,8 @@ interface Scope {
  * optional.
  * @throws {FilterError} pointing at the character; no other error
  */
-export function parseSearchFilter(text: string, field = 'filter'): SearchFilter {
+export function parseSearchFilter(text: string): SearchFilter {
+  const field = 'filter';
   const fail = (position: number, reason: string): never => {
     throw new FilterError(field, position, reason);
   };

@@ -47,7 +47,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
       NOT_TRACKED: tracking.not,
       ANY: undefined,
     }),
-  proof_mechanism: (value, parameter) => proofMechanismCondition('a.proof_mechanism', value, parameter),
+  proof_mechanism: proofMechanismCondition,
   chain_id: (value, parameter) => {
     requirePlain(value, parameter);
     return value === CHAIN_ID ? undefined : NO_ROW;
@@ -105,13 +105,13 @@ export function assetConditions(
   return conditions;
 }
 
-/** The condition `proof_mechanism=<name>` on a column. */
-export function proofMechanismCondition(column: string, value: string, parameter: string): Condition | undefined {
+/** The condition `proof_mechanism=<name>` on the assets `a`. */
+export function proofMechanismCondition(value: string, parameter: string): Condition | undefined {
   return oneOf(parameter, value, {
     PROOF_MECHANISM_UNSPECIFIED: undefined,
     RESERVED1: NO_ROW,
-    SIMPLE_HASH: condition(`${column} = 'SIMPLE_HASH'`),
-    MERKLE_LOG: condition(`${column} = 'MERKLE_LOG'`),
+    SIMPLE_HASH: condition("a.proof_mechanism = 'SIMPLE_HASH'"),
+    MERKLE_LOG: condition("a.proof_mechanism = 'MERKLE_LOG'"),
   });
 }
 

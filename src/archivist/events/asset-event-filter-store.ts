@@ -72,7 +72,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   proof_mechanism: (value, parameter) => {
     // Verifiers of anchors send this: start from the few events that have anchors, not from all events of the tenancy.
     if (value === 'SIMPLE_HASH') return meaning({ kind: 'indexed' }, condition(`EXISTS (SELECT ${ITS_ANCHORING})`));
-    const wanted = proofMechanismCondition('a.proof_mechanism', value, parameter);
+    const wanted = proofMechanismCondition(value, parameter);
     return wanted && condition(`${ITS_ASSET} ${wanted.sql})`);
   },
   timestamp_accepted_since: time('e.accepted_at', '>='),

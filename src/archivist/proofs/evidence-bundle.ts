@@ -1,5 +1,5 @@
 import type { BundleFiles } from '../../core/bundle/bundle-index.js';
-import { bundledLogPath, manifestPath } from '../../core/bundle/bundle-layout.js';
+import { bundledLogPath, MANIFEST_PATH } from '../../core/bundle/bundle-layout.js';
 import { completeBundle } from '../../core/bundle/complete-bundle.js';
 import { type PageTemplate, zipBundle } from '../../core/bundle/zip-bundle.js';
 import { toHex, utf8 } from '../../core/bytes.js';
@@ -56,7 +56,7 @@ export async function evidenceBundle(
     ...(massifFile ? { [bundledLogPath(massifPath(logTenancy, massif))]: massifFile } : {}),
     [bundledLogPath(sealPath(logTenancy, massif))]: sealFile,
     'keys/log-keys.cbor': keys.logKeys(),
-    [manifestPath()]: await keys.keyManifests(),
+    [MANIFEST_PATH]: await keys.keyManifests(),
     'keys/did.json': utf8(`${JSON.stringify(keys.issuerDocument(issuingTenancy), null, 2)}\n`),
   };
   const operations = [{ number: 1, folder: '', identity: String(event['identity']) }];

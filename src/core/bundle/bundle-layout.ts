@@ -45,8 +45,8 @@ const OTHER_KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json)$/
 export const copyPath = (path: string, number: number): string =>
   number === 1 ? path : path.replace(/(\.\w+)$/, `-${number}$1`);
 
-/** Returns the path of a bundle's copy of the key manifests. Copies of further times are numbered. */
-export const manifestPath = (number = 1): string => copyPath('keys/key-manifest.cbor', number);
+/** The path of a bundle's first copy of the key manifests. Copies of further times are numbered. */
+export const MANIFEST_PATH = 'keys/key-manifest.cbor';
 
 /** Returns whether a path is that of a copy of the key manifests. */
 export const isManifestPath = (path: string): boolean => MANIFEST.test(path);

@@ -2,7 +2,7 @@
 // By itself it keeps the order of a map, writes integers beyond 32 bits as floats and lone surrogates as they are: what is
 // handed to it is prepared here so that none of this happens. Its reader is not used: it accepts what a verifier must
 // refuse (docs/design/dependencies.md). Tests hold the bytes against cborg's.
-import { Encoder, Tag } from 'cbor-x/index-no-eval';
+import { Encoder } from 'cbor-x/index-no-eval';
 import { concatBytes, utf8 } from '../bytes.js';
 import type { CborMap, CborValue } from './cbor-reader.js';
 
@@ -117,12 +117,10 @@ type CborPart = { readonly bytes: Uint8Array } | { readonly encoded: Uint8Array 
 
 /**
  * Returns deterministic CBOR (RFC 8949 section 4.2.1): shortest integers and lengths, map keys in byte order, definite
- * lengths, no floats, no tag but the one around the whole when it is given. Equal values give equal bytes, which are the
- * caller's own.
+ * lengths, no floats, no tags. Equal values give equal bytes, which are the caller's own.
  * @throws {TypeError} for what cannot be encoded so: floats, integers beyond 64 bits, lone surrogates, undefined
  */
-export function encodeCbor(value: CborValue, tag?: number): Uint8Array {
-  const written = prepared(value);
+export function encodeCbor(value: CborValue): Uint8Array {
   // cbor-x returns a view into a buffer that it goes on using.
-  return new Uint8Array(encoder.encode(tag === undefined ? written : new Tag(written, tag)));
+  return new Uint8Array(encoder.encode(prepared(value)));
 }

@@ -1,7 +1,7 @@
 import { bencode } from './bencode.js';
 
 /** Free key/value data: strings, lists and objects of such. */
-export type EventAttributes = Readonly<Record<string, unknown>>;
+type EventAttributes = Readonly<Record<string, unknown>>;
 
 /** The eleven fields of an asset event that its leaf covers, with the names and texts of the API's answer. */
 export interface V3Event {

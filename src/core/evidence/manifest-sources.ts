@@ -1,4 +1,4 @@
-import { isManifestPath, manifestPath } from '../bundle/bundle-layout.js';
+import { isManifestPath, MANIFEST_PATH } from '../bundle/bundle-layout.js';
 import type { EvidenceFile, EvidenceFolder } from './evidence-file.js';
 import type { EvidenceKind } from './evidence-kind.js';
 
@@ -34,7 +34,7 @@ export async function manifestSources(files: readonly EvidenceFile[]): Promise<M
 async function copiesIn(name: string, kind: EvidenceKind, folder: EvidenceFolder): Promise<ManifestSource[]> {
   const listed = kind === 'bundle' ? folder.files().then(Object.keys) : folder.replica().then(({ others }) => others);
   // A folder that cannot be listed is refused by its check, with the reason.
-  const paths: readonly string[] = await listed.catch(() => [manifestPath()]);
+  const paths: readonly string[] = await listed.catch(() => [MANIFEST_PATH]);
   const copies = await Promise.all(paths.filter(isManifestPath).map((path) => folder.file(path)));
   return copies.flatMap((bytes) => (bytes ? [{ name, bytes }] : []));
 }

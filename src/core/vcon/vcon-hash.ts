@@ -54,7 +54,7 @@ const CONSERVER_FORMS: readonly (readonly [ConserverForm, Make])[] = [
   ]),
 ];
 
-function attempt(form: () => string, hash: Sha256): FormHash {
+function attempt(form: () => string, hash: Sha256 = sha256): FormHash {
   try {
     return { hash: toHex(hash(utf8(form()))) };
   } catch (error) {
@@ -83,7 +83,7 @@ function exactJcs(document: JsonDocument): string {
   return text;
 }
 
-function conserverHashes(document: JsonDocument, hash: Sha256): ConserverHash[] {
+function conserverHashes(document: JsonDocument): ConserverHash[] {
   const given = isJsonObject(document.value) ? withoutAdded(document.value) : new Map();
   return CONSERVER_FORMS.map(([form, make]) => {
     const text = () => {
@@ -93,7 +93,7 @@ function conserverHashes(document: JsonDocument, hash: Sha256): ConserverHash[] 
       if (form === 'stored' || form === 'submitted-stored') assertStoreKeeps(given);
       return written;
     };
-    return { form, ...attempt(text, hash) };
+    return { form, ...attempt(text) };
   });
 }
 
@@ -101,8 +101,8 @@ function conserverHashes(document: JsonDocument, hash: Sha256): ConserverHash[] 
  * Returns every digest under which the vCon in this file may be recorded. A form in which a member of the file would be
  * dropped or overwritten has no digest. Never throws: a form that is impossible has the reason.
  */
-export function vconHashes(bytes: Uint8Array, hash: Sha256 = sha256): VconHashes {
-  const raw = { hash: toHex(hash(bytes)) };
+export function vconHashes(bytes: Uint8Array): VconHashes {
+  const raw = { hash: toHex(sha256(bytes)) };
   let document: JsonDocument;
   try {
     document = readJson(bytes);
@@ -111,5 +111,5 @@ export function vconHashes(bytes: Uint8Array, hash: Sha256 = sha256): VconHashes
     const none: FormHash = { hash: undefined, reason: error.message };
     return { raw, conserver: CONSERVER_FORMS.map(([form]) => ({ form, ...none })), jcs: none };
   }
-  return { raw, conserver: conserverHashes(document, hash), jcs: attempt(() => exactJcs(document), hash) };
+  return { raw, conserver: conserverHashes(document), jcs: attempt(() => exactJcs(document)) };
 }

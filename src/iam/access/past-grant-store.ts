@@ -24,7 +24,7 @@ const GRANT = table('past_grant').columns<GrantRow>({
 });
 
 /** An asset that stays visible through a past grant, as it was then. */
-export interface ShownAsset {
+interface ShownAsset {
   readonly tenantId: string;
   readonly assetId: string;
   readonly grantId: string;

@@ -1,6 +1,5 @@
 import type { Principal } from '../../platform/http/principal.js';
 import { type AssetResource, assetView } from './asset-view.js';
-import type { Grant } from './grant.js';
 import { type Created, createdBy, isOwner } from './owner-and-creator.js';
 
 /** What a caller wants to do. `manage` means to create, change and delete settings of a tenancy. */
@@ -38,11 +37,11 @@ type Resource =
  *   and read locations, compliance policies and caps.
  * - An identity that brings a statement which is registered already may read that registration as its first registrant may.
  * - Permitted subjects of a location may change it, too.
- * - Policies give access only to assets, through `grants`; an `AssetView` says to which parts and events.
+ * What policies grant is left out. They give access only to assets; an `AssetView` says to which parts and events.
  */
-export function permits(principal: Principal, verb: Verb, resource: Resource, grants: readonly Grant[] = []): boolean {
+export function permits(principal: Principal, verb: Verb, resource: Resource): boolean {
   if (resource.kind === 'asset') {
-    const view = assetView(principal, resource, grants);
+    const view = assetView(principal, resource, []);
     return verb === 'read' ? view.visible : verb === 'record' ? view.records : view.whole;
   }
   if (resource.tenantId !== principal.tenantId)

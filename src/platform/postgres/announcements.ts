@@ -21,7 +21,7 @@ export interface Announcements {
 /** The listeners of one process. */
 interface LocalAnnouncements extends Announcements {
   /** Tells the listeners of a channel; without a channel, those of all channels. */
-  tell(channel: string | undefined, text: string | undefined, detail?: unknown): void;
+  tell(channel: string | undefined, text: string | undefined): void;
 }
 
 /** Announcements where one process has the whole deployment. */

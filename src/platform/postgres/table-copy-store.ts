@@ -84,18 +84,16 @@ function* drain<Value>(waiting: ReadonlyMap<string, Value>): Generator<[string, 
   if (waiting.size > 0) throw new Error(`foreign keys form a cycle: ${[...waiting.keys()].join(', ')}`);
 }
 
+const ROWS_AT_ONCE = 200;
+
 /** Yields the rows of a table in the running transaction, some at a time. */
-export async function* tableRows(
-  client: OwnerClient,
-  table: CopiedTable,
-  atOnce = 200,
-): AsyncGenerator<CopiedValue[][]> {
+export async function* tableRows(client: OwnerClient, table: CopiedTable): AsyncGenerator<CopiedValue[][]> {
   const columns = table.columns.map(({ name }) => `${quoted(name)}::text`).join(', ');
   await client.query(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${columns} FROM ${place(table)}`);
   for (;;) {
-    const { rows } = await client.query<CopiedValue[]>({ text: `FETCH ${atOnce} FROM copied`, rowMode: 'array' });
+    const { rows } = await client.query<CopiedValue[]>({ text: `FETCH ${ROWS_AT_ONCE} FROM copied`, rowMode: 'array' });
     if (rows.length > 0) yield rows;
-    if (rows.length < atOnce) break;
+    if (rows.length < ROWS_AT_ONCE) break;
   }
   await client.query('CLOSE copied');
 }

@@ -55,7 +55,9 @@ describe('COSE_Sign1', () => {
       for (const unprotectedHeader of [new Map(), new Map([[1, length]])])
         for (const each of [bytes, null]) {
           const parts = { protectedBytes: bytes, unprotectedHeader, payload: each, signature: bytes };
-          expect(toHex(encodeSign1(parts))).toBe(toHex(encodeCbor([bytes, unprotectedHeader, each, bytes], SIGN1_TAG)));
+          expect(toHex(encodeSign1(parts))).toBe(
+            toHex(concatBytes(Uint8Array.of(0xc0 | SIGN1_TAG), encodeCbor([bytes, unprotectedHeader, each, bytes]))),
+          );
         }
     }
   });
