@@ -12,6 +12,7 @@ import { openApiDocument } from './platform/http/openapi-2.js';
 import { openApi3Document } from './platform/http/openapi-3.js';
 import { type Route, type RouteGroup, route } from './platform/http/route.js';
 import { SMALL_PAGE_STYLE } from './platform/http/small-page.js';
+import { keepMade } from './platform/keep-made.js';
 
 export interface AppDeps extends PipelineDeps {
   readonly publicUrl: string;
@@ -208,7 +209,7 @@ function wholeDescriptionRoute(groups: readonly RouteGroup[], deps: AppDeps): Ro
   const itself = { name: 'openapi.json', title: 'OpenAPI document of the whole API', routes: [described] };
   const { version, publicUrl, schemas } = deps;
   const about = { title: 'vcon-archivist', description: ABOUT, version, publicUrl, schemas };
-  const held = lazily(async () => {
+  const held = keepMade(async () => {
     const document = await openApi3Document([...groups, itself], { ...about, tokenPath: TOKEN_PATH });
     return holdFile(Buffer.from(JSON.stringify(document)), 'application/json');
   });

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Transporter } from 'nodemailer';
 import { replaceFile } from './durable-file.js';
 import { isLoopbackName } from './http/loopback.js';
 import type { Ids } from './ids.js';
+import { keepMade } from './keep-made.js';
 import type { Logger } from './logger.js';
 import { within } from './time-limit.js';
 
@@ -51,10 +51,9 @@ export function createSendMail(deps: {
     const { hostname, searchParams } = new URL(smtpUrl);
     const requireTLS = !isLoopbackName(hostname) && searchParams.get('ignoreTLS') !== 'true';
     const timeouts = { connectionTimeout: step, greetingTimeout: step, socketTimeout: step };
-    let transport: Promise<Transporter> | undefined;
+    const transport = keepMade(async () => (await loadMailer())({ url: smtpUrl, requireTLS, ...timeouts }));
     return async (mail) => {
-      transport ??= loadMailer().then((createTransport) => createTransport({ url: smtpUrl, requireTLS, ...timeouts }));
-      const transporter = await transport;
+      const transporter = await transport();
       const send = () => transporter.sendMail(envelope(mail));
       await within(2 * step, unlessConnected(send), 'the mail server did not take the e-mail in time');
     };

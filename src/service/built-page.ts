@@ -1,5 +1,6 @@
 import { heldFileReply, holdFile } from '../platform/http/held-file.js';
 import type { Reply } from '../platform/http/route.js';
+import { keepMade } from '../platform/keep-made.js';
 import { type BuiltPageName, readBuiltPage } from './built-pages.js';
 
 const POLICY = /http-equiv="Content-Security-Policy" content="([^"]+)"/;
@@ -9,10 +10,9 @@ export type PageReply = (headers: Readonly<Record<string, string | undefined>>) 
 
 /** A page that the build wrote, served from memory under the content security policy that the build wrote into it. */
 export function builtPage(name: Exclude<BuiltPageName, 'bundle'>): PageReply {
-  let held: ReturnType<typeof readPage> | undefined;
+  const held = keepMade(() => readPage(name));
   return async (headers) => {
-    held ??= readPage(name);
-    const { page, policy } = await held;
+    const { page, policy } = await held();
     return heldFileReply(page, headers, { 'content-security-policy': policy });
   };
 }

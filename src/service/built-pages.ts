@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { constants, deflateRawSync } from 'node:zlib';
 import { cutEvidencePage } from '../core/bundle/evidence-page.js';
 import type { PageTemplate } from '../core/bundle/zip-bundle.js';
+import { keepMade } from '../platform/keep-made.js';
 
 /** The pages that the build writes, each one file. */
 export type BuiltPageName = 'verify' | 'asset' | 'console' | 'logs' | 'bundle';
@@ -27,8 +28,10 @@ export function readBundlePage(): Promise<Uint8Array | undefined> {
 
 /** Returns what reads the page of bundles and compresses it once; it answers undefined where there was no build. */
 export function bundlePageReader(): () => Promise<PageTemplate | undefined> {
-  let read: Promise<PageTemplate | undefined> | undefined;
-  return () => (read ??= readBundlePage().then((built) => built && pageTemplate(built)));
+  return keepMade(async () => {
+    const built = await readBundlePage();
+    return built && pageTemplate(built);
+  });
 }
 
 function pageTemplate(built: Uint8Array): PageTemplate {
