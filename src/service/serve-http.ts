@@ -10,7 +10,6 @@ import type { Route, RouteGroup } from '../platform/http/route.js';
 import { apiReferenceRoutes } from './api-reference/api-reference-routes.js';
 import type { Config } from './config/config.js';
 import type { HttpConfig } from './config/http-config.js';
-import { consolePageRoutes } from './console-page-routes.js';
 import { listenTls } from './listen-tls.js';
 import { metricsRoute } from './metrics-route.js';
 import { noSuchPage } from './no-such-page.js';
@@ -19,12 +18,12 @@ import type { Identity } from './open-identity.js';
 import { openLimiter } from './open-limiter.js';
 import { onPort } from './own-port.js';
 import { packageVersion } from './package-version.js';
+import { consolePageRoute, verifyPageRoute } from './page-routes.js';
 import { routeGroups } from './route-groups.js';
 import { SCHEMA_NAMES } from './schema-names.js';
 import type { ServiceBase } from './service-base.js';
 import { serviceHealth } from './service-health.js';
 import { statusRoutes } from './status-routes.js';
-import { verifyPageRoutes } from './verify-page-routes.js';
 
 interface Served {
   readonly identity: Identity;
@@ -45,11 +44,11 @@ export function createListeners(
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
   const serves = servesInterface({ role });
-  const pages = [...consolePageRoutes(), ...signInRoutes({ ...base, ...identity.people })];
+  const pages = [consolePageRoute(), ...signInRoutes({ ...base, ...identity.people })];
   const others: RouteGroup[] = [
     ...(serves ? [{ name: 'console', title: 'Console', routes: pages }] : []),
     { name: 'docs', title: 'This reference', routes: apiReferenceRoutes() },
-    { name: 'verify', title: 'The verifier', routes: verifyPageRoutes() },
+    { name: 'verify', title: 'The verifier', routes: [verifyPageRoute()] },
     {
       name: 'status',
       title: 'Status of the service',
