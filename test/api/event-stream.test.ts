@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter, getEventListeners, once } from 'node:events';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEventPage } from '../../src/archivist/live/read-event-page.js';
@@ -260,6 +260,16 @@ describe('the stream of events', () => {
     await expect.poll(() => opened.closed).toBe(true);
     expect(lines).toEqual([]);
     direct.close();
+  });
+
+  it('leaves nothing of itself with its connection, which a proxy keeps for any number of streams', async () => {
+    const { ask, close } = directStreams();
+    const { signal } = new AbortController();
+    const told = await ask(undefined, signal);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await Promise.all([once(told, 'close'), told.resume()]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    close();
   });
 
   it('resumes over seven days, then says that it is gone', async () => {

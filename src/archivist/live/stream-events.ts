@@ -94,8 +94,10 @@ export function createEventStreams(deps: EventStreamDeps): OpenEventStream {
     });
     const growth = deps.growth.follow(tenancyLog(principal.tenantId));
     const frames = framesOf(deps, { cursor, seconds, gone, identify, growth, page: sharedPage });
-    gone.addEventListener('abort', () => growth.end(), { once: true });
+    gone.addEventListener('abort', growth.end);
     return Readable.from(frames).once('close', () => {
+      // The signal is the connection's, which may be kept for many more streams.
+      gone.removeEventListener('abort', growth.end);
       growth.end();
       giveBack();
     });
