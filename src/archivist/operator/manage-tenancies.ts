@@ -13,15 +13,19 @@ import {
   type Tenancy,
 } from '../../iam/tenancies/tenancy-store.js';
 import type { Clock } from '../../platform/clock.js';
-import { ApiError } from '../../platform/errors.js';
+import { ApiError, retryLater } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
+import { listKeyManifests, lockKeyManifests } from '../../platform/keys/manifest/key-manifest-store.js';
 import { condition } from '../../platform/listing/condition.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { timestampSchema } from '../../platform/timestamps.js';
 import { type BootstrapDeps, createTenancy } from '../bootstrap-deployment.js';
+import type { IssueDeps } from '../keys/issue-manifest.js';
 
-export interface OperatorDeps {
+const TRY_AGAIN_SECONDS = 1;
+
+export interface OperatorDeps extends Pick<IssueDeps, 'deployment' | 'manifests' | 'adoptNow'> {
   readonly database: Database;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -51,13 +55,18 @@ function tenancyRecord(tenancy: Tenancy): Record<string, unknown> {
   };
 }
 
-/** Creates a tenancy with its first Owner, an application whose secret is returned only here. */
-export function openTenancy(
-  deps: OperatorDeps,
+/**
+ * Creates a tenancy with its first Owner, an application whose secret is returned only here.
+ * @throws {ApiError} unavailable if the keys of the deployment are changed at this moment
+ */
+export async function openTenancy(
+  deps: Omit<OperatorDeps, 'disabled'>,
   wanted: { displayName: string; verifiedDomain: string },
 ): Promise<Record<string, unknown>> {
   const tenantId = deps.ids.uuid();
+  await deps.adoptNow();
   return deps.database.inTransaction('system', async (tx) => {
+    await keepIssuerKey(tx, deps);
     await createTenancy(tx, deps, { tenantId, kind: 'organisation', displayName: wanted.displayName });
     await setVerifiedDomain(tx, tenantId, wanted.verifiedDomain);
     const { application, clientSecret } = await createApplication(tx, deps, {
@@ -69,6 +78,21 @@ export function openTenancy(
     const made = await findTenancy(tx, tenantId);
     return { ...tenancyRecord(made!), client_id: application.applicationId, client_secret: clientSecret };
   });
+}
+
+/**
+ * Lets no key manifest be made until the transaction ends. If the issuer key was stolen, what it has certified is certified
+ * again when its manifest has been made: that must find the tenancy, or the tenancy must find the new key.
+ */
+async function keepIssuerKey(
+  tx: Tx,
+  { deployment, manifests }: Pick<OperatorDeps, 'deployment' | 'manifests'>,
+): Promise<void> {
+  await lockKeyManifests(tx);
+  const next = BigInt(manifests.current.manifest.number) + 1n;
+  const newer = await listKeyManifests(tx, deployment.deploymentTenancy, next, 1);
+  if (newer.length > 0)
+    throw retryLater('unavailable', 'The keys of the service are being changed: try again.', TRY_AGAIN_SECONDS);
 }
 
 /** The organisations of this deployment, oldest first, after the one with this UUID. */
@@ -126,7 +150,7 @@ async function requireOrganisation(tx: Tx, tenantId: string): Promise<Tenancy> {
 
 function record(
   tx: Tx,
-  deps: OperatorDeps,
+  deps: Pick<OperatorDeps, 'clock' | 'ids' | 'logger'>,
   tenantId: string,
   action: SecurityAct['action'],
   details: NonNullable<SecurityAct['details']> = {},
