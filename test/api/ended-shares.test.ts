@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdLock } from '../support/hold-lock.js';
+import { serverUrl } from '../support/prerequisites.js';
 import { exchangeSubjects, listed, openScene, recorded, type Scene } from './policy-scene.js';
 import type { Client } from './test-service.js';
 
@@ -16,6 +18,9 @@ beforeAll(async () => {
   await exchangeSubjects(owner, stranger);
 });
 afterAll(() => scene?.close());
+
+/** What a change of any tenancy's shares waits for. */
+const SHARES_LOCK = `SELECT pg_advisory_xact_lock(7364924, ('x' || left(tenant_id::text, 8))::bit(32)::int) FROM archivist.tenancy`;
 
 interface Share {
   readonly type: string;
@@ -134,6 +139,19 @@ describe('a share that ends keeps what it showed, and shows nothing newer', () =
     const leaving = await scene.event(shared.asset, noted({ arc_display_type: 'Gone', state: 'left' }));
     expect((await read(partner, leaving)).status).toBe(404);
     await keepsWhatItShowed(shared);
+  });
+
+  it.skipIf(!serverUrl)('also if such an event waits while the policy is deleted', async () => {
+    const kept = await share('Waiting');
+    const lock = await holdLock(scene.environment['DATABASE_URL']!, SHARES_LOCK);
+    const removed = scene.remove(owner, kept.policy);
+    await expect.poll(() => lock.waiting()).toBe(1);
+    const changed = scene.event(kept.asset, noted({ arc_display_type: 'Something else', state: 'secret' }));
+    await expect.poll(() => lock.waiting()).toBe(2);
+    await lock.release();
+    expect((await removed).status).toBe(200);
+    await changed;
+    await keepsWhatItShowed(kept);
   });
 
   it('if the subject is removed, or gets other keys', async () => {

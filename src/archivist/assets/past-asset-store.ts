@@ -24,6 +24,30 @@ export async function keepPastAssets(tx: Tx, ended: EndedGrant, grantId: string,
   );
 }
 
+/** Ends at this time whatever past grants show of these assets after it. */
+export async function endPastAssets(
+  tx: Tx,
+  assets: readonly { readonly tenantId: string; readonly assetId: string }[],
+  until: Date,
+): Promise<void> {
+  // Nearly always there is none. The order is for kept plans, as in `rowsById`.
+  const later = await tx.query<{ tenant_id: string; asset_id: string }>(
+    `SELECT DISTINCT k.tenant_id, k.asset_id
+       FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, id) CROSS JOIN LATERAL (
+         SELECT * FROM archivist.past_grant_asset
+          WHERE tenant_id = wanted.tenant_id AND asset_id >= wanted.id AND asset_id <= wanted.id ORDER BY asset_id) AS k
+      WHERE k.asset_id = wanted.id AND k.until > $3`,
+    [assets.map((each) => each.tenantId), assets.map((each) => each.assetId), until],
+  );
+  for (const { tenant_id: tenantId, asset_id: assetId } of later)
+    await tx.execute(
+      `UPDATE archivist.past_grant_asset k SET ${SHOWN.of.until} = greatest($3::timestamptz, a.created_at)
+         FROM archivist.asset a WHERE k.tenant_id = $1 AND k.asset_id = $2 AND k.until > $3
+          AND a.tenant_id = k.tenant_id AND a.asset_id = k.asset_id`,
+      [tenantId, assetId, until],
+    );
+}
+
 /** The current attributes of these assets, which stay locked; public assets are left out. */
 export async function lockAttributes(
   tx: Tx,
