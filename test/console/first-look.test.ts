@@ -75,8 +75,8 @@ describe('the link of a start', () => {
   const local = (cookie?: string) =>
     ({ method: 'GET', socket: { remoteAddress: '127.0.0.1' }, headers: { ...LOOPBACK, cookie } }) as IncomingMessage;
   const logger = { info: () => undefined } as never;
-  const offer = () => {
-    const { database, ids } = running.service.parts;
+  const offer = (database = running.service.parts.database) => {
+    const { ids } = running.service.parts;
     const deps = { database, ids, logger, clock: { now: () => now }, publicUrl: running.url };
     const firstLook = createFirstLook(deps, running.owner.clientId);
     return { ...firstLook, token: new URL(firstLook.link).searchParams.get('token')! };
@@ -96,6 +96,19 @@ describe('the link of a start', () => {
     const both = await Promise.allSettled([redeem(local(), token), redeem(local(), token)]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     await expect(redeem(local(), token)).rejects.toMatchObject({ status: 403 });
+  });
+
+  it('is not used up by a request that the database did not answer', async () => {
+    const { database } = running.service.parts;
+    let away = true;
+    const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+    const { redeem, token } = offer({
+      ...database,
+      inTransaction: (scope, work) => (away ? Promise.reject(lost) : database.inTransaction(scope, work)),
+    });
+    await expect(redeem(local(), token)).rejects.toBe(lost);
+    away = false;
+    expect(await redeem(local(), token)).toContain('HttpOnly');
   });
 
   it('signs nobody in when the first Owner was deleted', async () => {

@@ -69,9 +69,13 @@ export function createFirstLook(deps: FirstLookDeps, clientId: string): FirstLoo
         );
       if (offered === undefined || clock.now() >= offeredUntil || textDigest(token) !== offered)
         throw new ApiError('forbidden', 'This link was used or has expired. Restart the service to get another one.');
+      const link = offered;
       // Before anything is awaited: of two requests at once, one is too late.
       offered = undefined;
-      const owner = await find();
+      const owner = await find().catch((error: unknown) => {
+        offered = link;
+        throw error;
+      });
       if (!owner) throw new ApiError('forbidden', 'The first Owner was deleted.');
       const session = random();
       const now = clock.now();
