@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { DiskFull } from '../disk/disk-full.js';
 import type { DurableFilesOptions } from './durable-files.js';
+import { keepCheckpoints } from './embedded-checkpoints.js';
 import { makeCluster } from './embedded-cluster.js';
 import { keepStatistics } from './embedded-statistics.js';
 import { lockFolder } from './folder-lock.js';
@@ -18,6 +19,9 @@ import { requireFinishedRestore } from './table-copy-store.js';
 /** There is one connection: a longer wait means that the caller is deadlocked on itself. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** A start after a crash replays so much in a few seconds, and a checkpoint holds up the one session for less than that. */
+const CHECKPOINT_AFTER = 128 * 1024 * 1024;
+
 /** Path of the cluster within the folder of the embedded database. */
 export const CLUSTER = 'postgres';
 
@@ -29,8 +33,10 @@ interface EmbeddedOptions {
   readonly asItIs?: boolean;
   readonly disk?: DatabaseDisk | undefined;
   readonly sync?: DurableFilesOptions['sync'];
-  /** How often tables that have grown are analysed. */
-  readonly analyseEveryMs?: number;
+  /** How often tables that have grown are analysed, and the write-ahead log is looked at. */
+  readonly upkeepEveryMs?: number;
+  /** Bytes of the write-ahead log after which there is a checkpoint. */
+  readonly checkpointAfter?: number;
 }
 
 /**
@@ -41,7 +47,14 @@ interface EmbeddedOptions {
  */
 export async function openEmbedded(
   folder: string,
-  { restoring = false, asItIs = false, disk, sync, analyseEveryMs = 60_000 }: EmbeddedOptions = {},
+  {
+    restoring = false,
+    asItIs = false,
+    disk,
+    sync,
+    upkeepEveryMs = 60_000,
+    checkpointAfter = CHECKPOINT_AFTER,
+  }: EmbeddedOptions = {},
 ): Promise<PooledDatabase> {
   // It loads its program meanwhile.
   const loading = startEngine(sync);
@@ -52,7 +65,7 @@ export async function openEmbedded(
     const cluster = join(folder, CLUSTER);
     await makeCluster(cluster);
     const engine = await loading.open(cluster);
-    return await onEngine(engine, { cluster, restoring, asItIs, disk, analyseEveryMs, release });
+    return await onEngine(engine, { cluster, restoring, asItIs, disk, upkeepEveryMs, checkpointAfter, release });
   } catch (error) {
     await loading.close().catch(() => undefined);
     await release();
@@ -60,17 +73,17 @@ export async function openEmbedded(
   }
 }
 
-async function onEngine(
-  engine: Engine,
-  parts: {
-    readonly cluster: string;
-    readonly restoring: boolean;
-    readonly asItIs: boolean;
-    readonly disk: DatabaseDisk | undefined;
-    readonly analyseEveryMs: number;
-    release(): Promise<void>;
-  },
-): Promise<PooledDatabase> {
+interface EngineParts {
+  readonly cluster: string;
+  readonly restoring: boolean;
+  readonly asItIs: boolean;
+  readonly disk: DatabaseDisk | undefined;
+  readonly upkeepEveryMs: number;
+  readonly checkpointAfter: number;
+  release(): Promise<void>;
+}
+
+async function onEngine(engine: Engine, parts: EngineParts): Promise<PooledDatabase> {
   const owner = new pg.Client(engine.config);
   await owner.connect();
   if (!parts.restoring) await requireFinishedRestore(owner);
@@ -90,7 +103,7 @@ async function onEngine(
     },
   });
   await requireRestrictedRole(pool);
-  const endStatistics = keepStatistics(pool, parts.analyseEveryMs, () => !parts.disk?.isFull('database'));
+  const endUpkeep = beginUpkeep(pool, parts);
   return pooledDatabase({
     engine: 'embedded PostgreSQL',
     pool,
@@ -112,12 +125,19 @@ async function onEngine(
       }
     },
     async end() {
-      await endStatistics();
+      await endUpkeep();
       await pool.end();
       await engine.close();
       await parts.release();
     },
   });
+}
+
+/** Does what a server does by itself. @returns ends it, once what runs is done */
+function beginUpkeep(pool: pg.Pool, { disk, upkeepEveryMs, checkpointAfter }: EngineParts): () => Promise<void> {
+  const endStatistics = keepStatistics(pool, upkeepEveryMs, () => !disk?.isFull('database'));
+  const endCheckpoints = keepCheckpoints(pool, upkeepEveryMs, checkpointAfter);
+  return async () => void (await Promise.all([endStatistics(), endCheckpoints()]));
 }
 
 /** A client is only a view of the one session, so a new client may find state that an aborted one left. */

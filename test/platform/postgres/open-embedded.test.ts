@@ -56,7 +56,7 @@ describe('the embedded database', () => {
 
   it('analyses tables that have grown, and leaves the session to the service as it was', async () => {
     const dataDir = await embeddedDataDir();
-    const database = await openEmbedded(join(dataDir, 'embedded'), { analyseEveryMs: 20 });
+    const database = await openEmbedded(join(dataDir, 'embedded'), { upkeepEveryMs: 20 });
     const ask = async (text: string) => (await database.inTransaction('system', (tx) => tx.query(text)))[0];
     const tuples = () =>
       ask(`SELECT reltuples > 4000 AS known FROM pg_class WHERE oid = 'archivist.tenancy'::regclass`);
@@ -68,6 +68,24 @@ describe('the embedded database', () => {
     );
     await expect.poll(tuples, { timeout: 10_000 }).toEqual({ known: true });
     expect(await session()).toEqual(before);
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('makes a checkpoint whenever its write-ahead log has become long, and leaves the session to the service', async () => {
+    const dataDir = await embeddedDataDir();
+    const database = await openEmbedded(join(dataDir, 'embedded'), { upkeepEveryMs: 20, checkpointAfter: 1_000_000 });
+    const ask = async (text: string) => (await database.inTransaction('system', (tx) => tx.query(text)))[0];
+    const checkpoint = () => ask('SELECT redo_lsn::text FROM pg_control_checkpoint()');
+    const role = await ask('SELECT current_user');
+    for (let round = 0; round < 2; round += 1) {
+      const before = await checkpoint();
+      await database.inTransaction('system', (tx) =>
+        tx.execute(NEW_TENANCY.replace(/VALUES \((.*)\)$/, 'SELECT $1 FROM generate_series(1, 8000)')),
+      );
+      await expect.poll(checkpoint, { timeout: 20_000 }).not.toEqual(before);
+    }
+    expect(await ask('SELECT current_user')).toEqual(role);
     await database.close();
     await rm(dataDir, { recursive: true });
   });
