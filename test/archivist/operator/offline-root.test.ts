@@ -222,6 +222,6 @@ describe('the newest key manifest', () => {
     await file.replace(bytes.with(-1, bytes.at(-1)! ^ 1));
     const objectStore = fileObjectStore(join(running.environment.DATA_DIR, 'objects'));
     const opened = openKeyManifests({ database, objectStore, file, verifySignature: nodeVerify, deploymentTenancy });
-    await expect(opened).rejects.toThrow(`${file.path} cannot be used: `);
+    await expect(opened).rejects.toThrow(`${file.path} cannot be used (`);
   });
 });

@@ -100,10 +100,18 @@ describe.each(engines())('the keyring on %s', (engine) => {
     await expect(open()).rejects.toThrow('another token-pepper');
   });
 
-  it('is refused when a secret was cut short', async () => {
-    await writeFile(join(folder, 'page-token-key'), '');
-    await expect(open()).rejects.toThrow('does not hold a secret of 32 bytes');
-  });
+  it.each([
+    ['page-token-key', 'delete it, and the next start makes a new one'],
+    [TOKEN_PEPPER, 'restore it from a backup of KEYS_DIR'],
+  ])(
+    'is refused when the secret %s was cut short or overwritten, with its file and a way out',
+    async (name, wayOut) => {
+      for (const damaged of ['', 'A'.repeat(21), '\0'.repeat(43)]) {
+        await writeFile(join(folder, name), damaged);
+        await expect(open()).rejects.toThrow(`${join(folder, name)} does not hold a secret of 32 bytes: ${wayOut}`);
+      }
+    },
+  );
 
   it('is the same in two services that share folder and database', async () => {
     const [first, second] = await Promise.all([open(), open()]);

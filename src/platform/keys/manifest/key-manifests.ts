@@ -122,7 +122,10 @@ export async function openKeyManifests(deps: ManifestDeps, first?: Uint8Array): 
   const remembered = first ?? (await deps.file.read());
   if (!remembered) throw manifestIsMissing(deps.file.path);
   const start = await verifyKeptKeyManifest(remembered, deps.verifySignature).catch((error: unknown) => {
-    if (error instanceof VerificationError) throw new Error(`${deps.file.path} cannot be used: ${error.message}`);
+    if (error instanceof VerificationError)
+      throw new Error(
+        `${deps.file.path} cannot be used (${error.message}): restore it from the newest backup of KEYS_DIR (docs/operate/keys.md)`,
+      );
     throw error;
   });
   if (!first) await requireKept(deps.objectStore, start);
