@@ -32,11 +32,31 @@ export function readNameConstraints(element: DerElement): NameConstraints {
   return constraints;
 }
 
+/** Labels with dots between them; a certificate may have a name that begins with an asterisk, a constraint with a dot. */
+const HOST = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i;
+const BASE = /^\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i;
+/** Parsers read a host whose last label is a number as an address. */
+const ADDRESS = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
+
+const DNS_NAME = 'a DNS name';
+
+function incomparable(what: string): CertificateUnusable {
+  return new CertificateUnusable(`${what} in the chain cannot be compared with a name constraint`);
+}
+
+/** In any other form, such as with a dot at its end, a host has several spellings: an exclusion would miss them. */
+function assertHosts(what: string, host: string, base: string): void {
+  if (!HOST.test(host)) throw incomparable(what);
+  if (!BASE.test(base) && !(base === '' && what === DNS_NAME))
+    throw new CertificateUnusable('a name constraint of the chain is no host or domain');
+}
+
 /**
  * Whether a host is within a domain: `example.com` includes itself and everything below it, `.example.com` only what is
- * below.
+ * below, and the empty text everything.
  */
 function isWithinDomain(host: string, domain: string): boolean {
+  assertHosts(DNS_NAME, host, domain);
   const [name, base] = [host.toLowerCase(), domain.toLowerCase()];
   if (base === '' || name === base) return true;
   return name.endsWith(base.startsWith('.') ? base : `.${base}`);
@@ -51,11 +71,15 @@ function isHost(host: string, base: string): boolean {
   return wanted.startsWith('.') ? name.length > wanted.length && name.endsWith(wanted) : name === wanted;
 }
 
+/** Up to the at sign; another at sign must be in quotes. */
+const MAILBOX = /^(?:"(?:[^"\\]|\\.)*"|[^\s"@]+)@$/;
+
 function isMail(address: string, base: string): boolean {
   const at = address.lastIndexOf('@');
-  if (at < 0) throw new CertificateUnusable('a mail address in the chain cannot be compared with a name constraint');
-  if (!base.includes('@')) return isHost(address.slice(at + 1), base);
   const baseAt = base.lastIndexOf('@');
+  if (!MAILBOX.test(address.slice(0, at + 1))) throw incomparable('a mail address');
+  assertHosts('a mail address', address.slice(at + 1), base.slice(baseAt + 1));
+  if (baseAt < 0) return isHost(address.slice(at + 1), base);
   // The part before the at sign may be case-sensitive (RFC 5321).
   const sameMailbox = baseAt === 0 || address.slice(0, at) === base.slice(0, baseAt);
   return sameMailbox && isHost(address.slice(at + 1), base.slice(baseAt + 1));
@@ -67,15 +91,21 @@ function isMail(address: string, base: string): boolean {
  */
 function hostOfUri(uri: string): string {
   const [, host = ''] = /^[^:]*:\/\/(?:[^/?#@]*@)?([^/?#:]*)/.exec(uri) ?? [];
-  if (!/^[a-z0-9._-]+$/i.test(host))
-    throw new CertificateUnusable('a URI in the chain cannot be compared with a name constraint');
+  if (ADDRESS.test(host)) throw incomparable('a URI');
   return host;
+}
+
+function isUri(uri: string, base: string): boolean {
+  const host = hostOfUri(uri);
+  assertHosts('a URI', host, base);
+  return isHost(host, base);
 }
 
 function isInNetwork(address: Uint8Array, network: Uint8Array): boolean {
   const width = address.length;
-  if (width !== 4 && width !== 16)
-    throw new CertificateUnusable('an address in the chain cannot be compared with a name constraint');
+  if (width !== 4 && width !== 16) throw incomparable('an address');
+  if (network.length !== 8 && network.length !== 32)
+    throw new CertificateUnusable('a name constraint of the chain is no network');
   if (network.length !== 2 * width) return false;
   return address.every(
     (byte, place) => (byte & network[width + place]!) === (network[place]! & network[width + place]!),
@@ -87,7 +117,7 @@ function matches(name: GeneralName, base: GeneralName): boolean {
   if (name.kind === 'directory' && base.kind === 'directory') return isBelow(name.name, base.name);
   if (name.kind === 'dns' && base.kind === 'dns') return isWithinDomain(name.text, base.text);
   if (name.kind === 'mail' && base.kind === 'mail') return isMail(name.text, base.text);
-  if (name.kind === 'uri' && base.kind === 'uri') return isHost(hostOfUri(name.text), base.text);
+  if (name.kind === 'uri' && base.kind === 'uri') return isUri(name.text, base.text);
   throw new CertificateUnusable('a name constraint is of a kind that cannot be compared');
 }
 
