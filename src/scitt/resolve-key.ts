@@ -1,4 +1,6 @@
 import { toBase64Url } from '../core/bytes.js';
+import { EVIDENCE_ALGORITHMS, type SignatureAlgorithm } from '../core/cose/algorithms.js';
+import type { CborValue } from '../core/cose/cbor.js';
 import { Header } from '../core/cose/labels.js';
 import { signatureInput } from '../core/cose/sign1.js';
 import { certificateChain } from '../core/cose/x5chain.js';
@@ -103,13 +105,21 @@ function keyOfConfirmation({ confirmationKey, algorithm }: ExaminedStatement): F
   try {
     const key = issuerKeyOfCoseKey(confirmationKey);
     const restricted = algorithmOfCoseKey(confirmationKey);
-    if (restricted !== undefined && restricted !== algorithm.number && restricted !== algorithm.name)
+    if (restricted !== undefined && !allows(restricted, algorithm))
       throw new KeyUnusable('it is for another algorithm');
     return { key, resolution: { method: 'self_asserted', thumbprint: toBase64Url(key.thumbprint) } };
   } catch (error) {
     if (error instanceof KeyUnusable) throw rejected(`The confirmation key cannot be used: ${error.message}.`);
     throw error;
   }
+}
+
+/** Whether a key for the one algorithm is for the other: a curve's has two numbers and two names (RFC 9864). */
+function allows(restricted: CborValue, { number, curve }: SignatureAlgorithm): boolean {
+  const named: SignatureAlgorithm | undefined = EVIDENCE_ALGORITHMS.find(
+    (each) => each.number === restricted || each.name === restricted,
+  );
+  return named !== undefined && (named.number === number || (curve !== undefined && named.curve === curve));
 }
 
 function keyOfChain(statement: ExaminedStatement, sources: KeySources): Found {

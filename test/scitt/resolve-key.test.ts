@@ -93,7 +93,10 @@ describe('a key that the statement brings itself', () => {
     expect(await judge(key)).toBe('self_asserted');
     expect(await judge(new Map(key).set(2, Uint8Array.of(1)))).toBe('self_asserted');
     expect(await judge(new Map(key).set(-4, new Uint8Array(32)))).toMatch('not a public key');
-    expect(await judge(new Map(key).set(3, -8))).toMatch('for another algorithm');
+    for (const same of [-7, -9, 'ES256', 'ESP256'])
+      expect(await judge(new Map(key).set(3, same))).toBe('self_asserted');
+    for (const other of [-8, -35, -51, 'ES384', 'RS256'])
+      expect(await judge(new Map(key).set(3, other))).toMatch('for another algorithm');
     expect(await judge(new Map(key).set(-2, coseKeyOf(sampleIssuer()).get(-2)!))).toMatch(
       'cannot be used: its point is not on the curve',
     );
