@@ -16,7 +16,7 @@ import { executeAll } from '../../platform/postgres/execute-all.js';
 import { keysLog } from '../deployment.js';
 import { logKind } from '../log-kind.js';
 import { knownSeal } from './known-seal.js';
-import { type ExplainedLog, examineLog, type LogOperatorDeps, showLog } from './manage-logs.js';
+import { type ExplainedLog, examineLog, type LogOperatorDeps, logChanged, showLog } from './manage-logs.js';
 
 /** What the operator says about a fork. */
 interface ForkRequest {
@@ -120,11 +120,7 @@ async function storeFork(
       leaves: log.leaves,
       entryId,
     });
-    if (!begun)
-      throw new ApiError(
-        'conflict',
-        'The log has changed since the request began. Run "vcon-archivist logs" before you try again.',
-      );
+    if (!begun) throw logChanged();
     await executeAll(tx, insertMissingStatements([{ tenantId, eventId: entryId, entry: statement }]));
     await executeAll(
       tx,

@@ -102,7 +102,8 @@ async function nowRunning(deps: LogOperatorDeps, log: LogState): Promise<Explain
  * Lets the sequencer take a log again that was halted because of the object store, if both agree about its last seal. The next
  * round checks everything that it builds on, as every round does, and halts the log again if it finds a contradiction. What
  * the keys log has lost is brought back first.
- * @throws {ApiError} not_found; conflict if the log is not halted, or if database and object store disagree
+ * @throws {ApiError} not_found; conflict if the log is not halted, or if database and object store disagree, or if another
+ *   request has changed the log meanwhile
  */
 export async function resumeLog(deps: LogOperatorDeps, logId: string): Promise<ExplainedLog> {
   const { log, explanation } = await examineLog(deps, logId);
@@ -119,7 +120,7 @@ export async function resumeLog(deps: LogOperatorDeps, logId: string): Promise<E
       'The database and the object store still disagree about this log: see docs/operate/halted-log.md.',
     );
   await deps.database.inTransaction('system', async (tx) => {
-    await clearHalt(tx, log);
+    if (!(await clearHalt(tx, log))) throw logChanged();
     if (logKind(deps.deployment, log) === 'tenancy')
       await recordSecurityEvent(tx, deps, {
         tenantId: log.tenantId,
@@ -131,6 +132,14 @@ export async function resumeLog(deps: LogOperatorDeps, logId: string): Promise<E
   });
   deps.logger.warn({ tenantId: log.tenantId, logId, reason: log.halted }, 'the operator has resumed a halted log');
   return nowRunning(deps, log);
+}
+
+/** Another request has resumed or forked the log, and it may be halted again for another reason. */
+export function logChanged(): ApiError {
+  return new ApiError(
+    'conflict',
+    'The log has changed since the request began. Run "vcon-archivist logs" before you try again.',
+  );
 }
 
 /** A log, and what database and object store say about its last seal. @throws {ApiError} not_found */

@@ -72,12 +72,13 @@ export async function beginGeneration(tx: Tx, log: LogState, fork: ForkedAt): Pr
   return touched === 1;
 }
 
-/** Lets the sequencer take the log again. */
-export async function clearHalt(tx: Tx, log: LogRef): Promise<void> {
-  await tx.execute(`UPDATE archivist.log SET ${LOG.halted} = NULL WHERE tenant_id = $1 AND log_id = $2`, [
-    log.tenantId,
-    log.logId,
-  ]);
+/** Lets the sequencer take the log again. Returns whether it was halted as given: otherwise nothing is changed. */
+export async function clearHalt(tx: Tx, { tenantId, logId, halted }: LogState): Promise<boolean> {
+  const touched = await tx.execute(
+    `UPDATE archivist.log SET ${LOG.halted} = NULL WHERE tenant_id = $1 AND log_id = $2 AND halted = $3`,
+    [tenantId, logId, halted],
+  );
+  return touched === 1;
 }
 
 /** Where a log ends after entries were brought back. */
