@@ -65,8 +65,10 @@ export async function openTenancy(
 ): Promise<Record<string, unknown>> {
   const tenantId = deps.ids.uuid();
   await deps.adoptNow();
+  // Whose keys this process has: the newest manifest may be one that it is still adopting.
+  const adopted = deps.manifests.current.manifest.number;
   return deps.database.inTransaction('system', async (tx) => {
-    await keepIssuerKey(tx, deps);
+    await keepIssuerKey(tx, deps, adopted);
     await createTenancy(tx, deps, { tenantId, kind: 'organisation', displayName: wanted.displayName });
     await setVerifiedDomain(tx, tenantId, wanted.verifiedDomain);
     const { application, clientSecret } = await createApplication(tx, deps, {
@@ -84,13 +86,9 @@ export async function openTenancy(
  * Lets no key manifest be made until the transaction ends. If the issuer key was stolen, what it has certified is certified
  * again when its manifest has been made: that must find the tenancy, or the tenancy must find the new key.
  */
-async function keepIssuerKey(
-  tx: Tx,
-  { deployment, manifests }: Pick<OperatorDeps, 'deployment' | 'manifests'>,
-): Promise<void> {
+async function keepIssuerKey(tx: Tx, { deployment }: Pick<OperatorDeps, 'deployment'>, adopted: number): Promise<void> {
   await lockKeyManifests(tx);
-  const next = BigInt(manifests.current.manifest.number) + 1n;
-  const newer = await listKeyManifests(tx, deployment.deploymentTenancy, next, 1);
+  const newer = await listKeyManifests(tx, deployment.deploymentTenancy, BigInt(adopted) + 1n, 1);
   if (newer.length > 0)
     throw retryLater('unavailable', 'The keys of the service are being changed: try again.', TRY_AGAIN_SECONDS);
 }
