@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type HeldFile, heldFileReply, holdFile } from '../../platform/http/held-file.js';
 import { type Route, route } from '../../platform/http/route.js';
+import { keepMade } from '../../platform/keep-made.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   'reference.html': 'text/html; charset=utf-8',
@@ -33,11 +34,10 @@ const CONTENT_SECURITY_POLICY = [
  * tried, it is the one that works under this content security policy and loads nothing from elsewhere.
  */
 export function apiReferenceRoutes(): Route[] {
-  const held = new Map<string, Promise<HeldFile>>();
-  const file = (name: string) => held.get(name) ?? held.set(name, read(name)).get(name)!;
+  const held = new Map(Object.keys(TYPES).map((name) => [name, keepMade(() => read(name))]));
   const shared = { method: 'GET', access: 'public', extension: true, success: 200 } as const;
   const answer = async (name: string, headers: Readonly<Record<string, string | undefined>>) =>
-    heldFileReply(await file(name), headers, { 'content-security-policy': CONTENT_SECURITY_POLICY });
+    heldFileReply(await held.get(name)!(), headers, { 'content-security-policy': CONTENT_SECURITY_POLICY });
   return [
     route({
       ...shared,
