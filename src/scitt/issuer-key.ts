@@ -44,12 +44,13 @@ export function issuerKey(key: KeyObject): IssuerKey {
 }
 
 /**
- * Returns the key of a JWK. Rejects private members, because a private key must never be sent. @throws {KeyUnusable}
+ * Returns the key of a JWK. Rejects private members, because a private key must never be sent, and a key that its own JWK
+ * does not offer for signatures: verifiers pass over it. @throws {KeyUnusable}
  */
 export function issuerKeyOfJwk(jwk: Readonly<Record<string, unknown>>): IssuerKey {
   if (SECRET_MEMBERS.some((name) => name in jwk)) throw new KeyUnusable('it is not a public key');
-  const { kty, crv, x, y, n, e } = jwk;
-  return usable(described(() => publicJwk({ kty, crv, x, y, n, e })));
+  const { kid: _kid, ...members } = jwk;
+  return usable(described(() => publicJwk(members)));
 }
 
 /** Returns the key of a COSE_Key; type and curve may also be text, as some signers write them. @throws {KeyUnusable} */
@@ -124,15 +125,18 @@ function described(read: () => PublicJwk): IssuerKey {
   }
 }
 
-/** Keys by thumbprint: importing one costs as much as a verification, and an issuer signs many statements. */
+/**
+ * Keys by thumbprint, and by the algorithm that an RSA key may be restricted to: importing one costs as much as a
+ * verification, and an issuer signs many statements.
+ */
 const usedBefore = new LRUCache<string, IssuerKey>({ max: 10_000 });
 
 /** The same key, imported once. Checks that its point is on its curve. @throws {KeyUnusable} */
 function usable(key: IssuerKey): IssuerKey {
-  const thumbprint = toHex(key.thumbprint);
-  const known = usedBefore.get(thumbprint);
+  const name = `${toHex(key.thumbprint)} ${key.jwk.alg ?? ''}`;
+  const known = usedBefore.get(name);
   if (known) return known;
   if (!importKey(key.jwk)) throw new KeyUnusable('its point is not on the curve');
-  usedBefore.set(thumbprint, key);
+  usedBefore.set(name, key);
   return key;
 }

@@ -79,6 +79,13 @@ describe('a registered issuer', () => {
 
   it.each<[string, object, RegExp?]>([
     ['a private key', { issuer, public_key: { ...jwkOf(signer), d: 'AAAA' } }],
+    ['a key for encryption', { issuer, public_key: { ...jwkOf(signer), use: 'enc' } }, /for signatures/],
+    [
+      'a key that only derives others',
+      { issuer, public_key: { ...jwkOf(signer), key_ops: ['deriveKey'] } },
+      /signatures/,
+    ],
+    ['a key for another algorithm', { issuer, public_key: { ...jwkOf(signer), alg: 'ES384' } }, /usual algorithm/],
     ['no issuer', { public_key: jwkOf(signer) }],
     ['neither key nor certificate', { issuer }],
     ['a certificate of no authority', { certificate: sampleCertificate().pem }],

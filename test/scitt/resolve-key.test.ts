@@ -193,6 +193,17 @@ describe('a key of a registered issuer', () => {
     );
   });
 
+  it('is for the algorithm that its JWK names, also while the same key is registered elsewhere without one', async () => {
+    const issuer = sampleIssuer(ALGORITHMS.PS256);
+    const jwk = issuer.publicKey.export({ format: 'jwk' }) as Record<string, unknown>;
+    const keyFor = (alg?: string) =>
+      anchor(readTrustAnchor({ issuer: ISSUER, public_key: { ...jwk, ...(alg ? { alg } : {}) }, kid: 'testkey' }));
+    const statement = sampleStatement(issuer, { confirmation: false });
+    for (const alg of [undefined, 'PS256'])
+      expect(await resolved(statement, { issuerKeys: [keyFor(alg)] })).toBe('registered_issuer');
+    expect(await resolved(statement, { issuerKeys: [keyFor('PS384')] })).toMatch('does not fit its algorithm PS256');
+  });
+
   it('is found by its thumbprint', async () => {
     const issuer = sampleIssuer();
     const known = registered(issuer);
