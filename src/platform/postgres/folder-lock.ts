@@ -8,6 +8,8 @@ import { makeFolder } from '../durable-file.js';
 const LOCK = /^lock\.(\d{1,15})$/;
 /** The path of a socket is limited to about a hundred bytes. */
 const MAX_SOCKET_PATH = 100;
+/** A killed holder's socket, one whose name is gone, and one that a copy of the folder made a plain file. */
+const NO_HOLDER: readonly unknown[] = ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'];
 
 /** Another process, which is alive, holds the folder. */
 export class FolderLocked extends Error {
@@ -25,6 +27,7 @@ interface FolderLock {
  * created with `link`, so that only one of two processes succeeds. A name is removed only by the holder of a higher
  * one, so that no process can mistake an old lock for the last one.
  * @throws {FolderLocked} if another process has locked the folder
+ * @throws {Error} if the lock may not be asked, because it belongs to another user
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   await makeFolder(folder);
@@ -100,13 +103,22 @@ function listenAt(path: string): Promise<Server> {
   });
 }
 
+/**
+ * Whether a process listens at a lock.
+ * @throws the system's error if that cannot be known, for example because the socket belongs to another user
+ */
 function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const socket = connect(path);
     socket.once('connect', () => {
       socket.destroy();
       resolve(true);
     });
-    socket.once('error', () => resolve(false));
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (NO_HOLDER.includes(error.code)) resolve(false);
+      // A process listens, and has not run its loop since hundreds have asked: a stopped one may go on.
+      else if (error.code === 'EAGAIN') resolve(true);
+      else reject(error);
+    });
   });
 }
