@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { FIRST_ENTRY } from './intake-store.js';
 import type { LogRef } from './log.js';
 import { firstUuidOf, uuidTimeMs } from './uuid-time.js';
@@ -29,7 +30,7 @@ export interface IntakeCursors {
 }
 
 export function createIntakeCursors(): IntakeCursors {
-  const cursors = new Map<string, Cursor>();
+  const cursors = new LRUCache<string, Cursor>({ max: MOST_LOGS });
   return {
     async first(log, nowMs, read) {
       const cursor = cursors.get(log.logId);
@@ -44,11 +45,9 @@ export function createIntakeCursors(): IntakeCursors {
       const time = uuidTimeMs(entryId);
       if (time === undefined) return;
       const cursor = cursors.get(log.logId) ?? { after: FIRST_ENTRY, wholeAtMs: 0 };
-      cursors.delete(log.logId);
       cursors.set(log.logId, cursor);
       const after = firstUuidOf(time - LATE_MS);
       if (after > cursor.after) cursor.after = after;
-      if (cursors.size > MOST_LOGS) cursors.delete(cursors.keys().next().value!);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { leafCount } from '../core/mmr/leaf-count.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
@@ -12,6 +13,8 @@ import type { StagedMassif, StagedSeal } from './staged-seal.js';
  * A growing massif has a megabyte or more; the database serves its newest state, and the object store follows later.
  */
 const HEAD_MASSIF_MS = 60_000;
+/** Of a log that was forgotten, the growing massif is written with the next seal. */
+const MOST_LOGS = 10_000;
 
 type Staged = Pick<StagedSeal, 'massif' | 'file'>;
 
@@ -56,7 +59,7 @@ function newerSeal(context: LedgerContext, log: LogState, seal: SealRow): Promis
 
 /** Remembers, in this process, when each log's growing massif was last written. */
 export function createMassifFiles(): MassifFiles {
-  const putAt = new Map<string, number>();
+  const putAt = new LRUCache<string, number>({ max: MOST_LOGS });
 
   async function putFiles(
     context: LedgerContext,

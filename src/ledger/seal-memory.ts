@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { equalBytes } from '../core/bytes.js';
 import type { LogRef } from './log.js';
 
@@ -20,7 +21,7 @@ export interface SealMemory {
 }
 
 export function createSealMemory(): SealMemory {
-  const verified = new Map<string, Verified>();
+  const verified = new LRUCache<string, Verified>({ max: MOST_LOGS });
   return {
     knows(log, signed, peaks) {
       const known = verified.get(log.logId);
@@ -32,9 +33,7 @@ export function createSealMemory(): SealMemory {
       );
     },
     remember(log, signed, peaks) {
-      verified.delete(log.logId);
       verified.set(log.logId, { signed, peaks });
-      if (verified.size > MOST_LOGS) verified.delete(verified.keys().next().value!);
     },
   };
 }
