@@ -13,6 +13,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { ifThere } from './if-there.js';
 import { inFolder, type NewFolders, wayTo } from './new-folder.js';
 
 /** Prefix of the names of files that a crash left unfinished; they are never read. */
@@ -139,10 +140,7 @@ export async function discardStagedFile(staged: string): Promise<void> {
 export async function removeFile(path: string): Promise<void> {
   const folder = dirname(path);
   const unfinished = unfinishedName(path);
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
+  const names = (await ifThere(readdir(folder))) ?? [];
   const left = names.filter((name) => name === basename(path) || name.startsWith(unfinished));
   for (const name of left) await unlink(join(folder, name));
   if (left.length > 0) await syncFolder(folder);
@@ -154,10 +152,7 @@ export async function removeFile(path: string): Promise<void> {
  */
 export async function removeUnfinishedFiles(folder: string, before: Date): Promise<number> {
   let removed = 0;
-  const entries = await opendir(folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
+  const entries = (await ifThere(opendir(folder))) ?? [];
   for await (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) removed += await removeUnfinishedFiles(path, before);
@@ -171,16 +166,8 @@ export async function removeUnfinishedFiles(folder: string, before: Date): Promi
 
 /** False for a file that is used up or removed meanwhile. */
 async function isOlder(path: string, time: Date): Promise<boolean> {
-  try {
-    return (await stat(path)).mtime < time;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  const found = await ifThere(stat(path));
+  return found !== undefined && found.mtime < time;
 }
 
 function isStanding(error: unknown): boolean {

@@ -16,6 +16,7 @@ import {
   UNFINISHED,
 } from './durable-file.js';
 import { failureReason } from './explain-failure.js';
+import { ifThere } from './if-there.js';
 import { objectKey } from './object-key.js';
 import type { ObjectStore } from './object-store.js';
 import { ObjectStoreFailed } from './object-store-failed.js';
@@ -27,13 +28,13 @@ export function fileObjectStore(folder: string): ObjectStore {
   const place = (key: string): string => join(folder, objectKey(key));
 
   async function get(key: string): Promise<Uint8Array | undefined> {
-    const bytes = await ifThere(readFile(place(key)));
+    const bytes = await inStore(readFile(place(key)));
     return bytes && new Uint8Array(bytes);
   }
 
   return {
     get,
-    has: async (key) => (await ifThere(access(place(key)).then(() => true))) ?? false,
+    has: async (key) => (await inStore(access(place(key)).then(() => true))) ?? false,
     async putNew(key, bytes, staged) {
       if (await createStagedFile(staged ?? (await stageFile(place(key), bytes, MODE)), place(key))) return 'created';
       const standing = await get(key);
@@ -49,14 +50,14 @@ export function fileObjectStore(folder: string): ObjectStore {
       return { size: (await stat(place(key))).size };
     },
     async open(key, range) {
-      const file = await ifThere(open(place(key), 'r'));
+      const file = await inStore(open(place(key), 'r'));
       return file?.createReadStream(range ? { start: range.first, end: range.last } : {});
     },
     remove: (key) => removeFile(place(key)),
     removeUnfinished: (before) => removeUnfinishedFiles(folder, before),
     async list(prefix) {
       const under = join(folder, prefix.slice(0, prefix.lastIndexOf('/') + 1));
-      const entries = (await ifThere(readdir(under, { recursive: true, withFileTypes: true }))) ?? [];
+      const entries = (await inStore(readdir(under, { recursive: true, withFileTypes: true }))) ?? [];
       return entries
         .filter((entry) => entry.isFile() && !entry.name.startsWith(UNFINISHED))
         .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, '/').length))
@@ -85,12 +86,11 @@ async function tryToWrite(folder: string): Promise<void> {
 }
 
 /** What a reading finds; undefined if there is nothing. @throws {ObjectStoreFailed} if that cannot be known now */
-async function ifThere<Found>(reading: Promise<Found>): Promise<Found | undefined> {
+async function inStore<Found>(reading: Promise<Found>): Promise<Found | undefined> {
   try {
-    return await reading;
+    return await ifThere(reading);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    throw isFileSystemFault(error) ? new ObjectStoreFailed(failureReason(error), { cause: error }, code) : error;
+    if (!isFileSystemFault(error)) throw error;
+    throw new ObjectStoreFailed(failureReason(error), { cause: error }, (error as NodeJS.ErrnoException).code);
   }
 }

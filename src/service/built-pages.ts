@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { constants, deflateRawSync } from 'node:zlib';
 import { cutEvidencePage } from '../core/bundle/evidence-page.js';
 import type { PageTemplate } from '../core/bundle/zip-bundle.js';
+import { ifThere } from '../platform/if-there.js';
 import { keepMade } from '../platform/keep-made.js';
 
 /** The pages that the build writes, each one file. */
@@ -23,7 +24,7 @@ export function readBuiltPage(name: BuiltPageName): Promise<Uint8Array> {
 
 /** Reads the page of bundles as the build made it; undefined where there was no build. */
 export function readBundlePage(): Promise<Uint8Array | undefined> {
-  return readBuiltPage('bundle').catch(ignoreAbsent);
+  return ifThere(readBuiltPage('bundle'));
 }
 
 /** Returns what reads the page of bundles and compresses it once; it answers undefined where there was no build. */
@@ -40,8 +41,4 @@ function pageTemplate(built: Uint8Array): PageTemplate {
   // fflate's own flush leaves some streams broken.
   const deflatedHead = deflateRawSync(page.head, { level: 9, finishFlush: constants.Z_SYNC_FLUSH });
   return { head: page.head, tail: page.tail, deflatedHead };
-}
-
-function ignoreAbsent(error: unknown): undefined {
-  if ((error as { code?: unknown }).code !== 'ENOENT') throw error;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { replaceFile } from '../../platform/durable-file.js';
-import { ifThere } from '../if-there.js';
+import { foundAt } from '../found-at.js';
 
 /** The folder of all copies, and the one of the objects that they share. */
 export const COPIES = 'copies';
@@ -72,7 +72,7 @@ export async function writeCopyManifest(folder: string, manifest: CopyManifest):
 /** Reads the manifest of a copy. @throws {UsageError} if it is missing or not of a format that this version reads */
 export async function readCopyManifest(folder: string): Promise<CopyManifest> {
   const path = join(folder, MANIFEST);
-  const text = await ifThere(path, readFile(path, 'utf8'));
+  const text = await foundAt(path, readFile(path, 'utf8'));
   if (text === undefined) throw new UsageError(`${folder} has no ${MANIFEST}: it is not a complete copy`);
   try {
     return manifestSchema.parse(JSON.parse(text));
@@ -90,5 +90,5 @@ export async function completeCopies(folder: string): Promise<string[]> {
 }
 
 async function namesIn(folder: string): Promise<string[]> {
-  return (await ifThere(folder, readdir(folder))) ?? [];
+  return (await foundAt(folder, readdir(folder))) ?? [];
 }

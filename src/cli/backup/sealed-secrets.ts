@@ -7,7 +7,7 @@ import { ZIP_TIME } from '../../core/bundle/zip-time.js';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { createFile } from '../../platform/durable-file.js';
 import { credentialsPath } from '../../service/first-credentials.js';
-import { ifThere } from '../if-there.js';
+import { foundAt } from '../found-at.js';
 
 const KEYS = 'keys/';
 const CREDENTIALS = 'credentials.json';
@@ -36,7 +36,7 @@ export async function packSecrets(places: SecretPlaces): Promise<Uint8Array> {
   for (const entry of entries.filter((each) => each.isFile() && NAME.test(each.name)))
     files[`${KEYS}${entry.name}`] = new Uint8Array(await readFile(join(places.keysDir, entry.name)));
   const path = credentialsPath(places.dataDir);
-  const credentials = await ifThere(path, readFile(path));
+  const credentials = await foundAt(path, readFile(path));
   if (credentials) files[CREDENTIALS] = new Uint8Array(credentials);
   return zipSync(files, { mtime: ZIP_TIME });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import { firstName } from '../../core/fork/log-generation.js';
 import type { NoteKey } from '../../core/tlog/signed-note.js';
-import { ifThere } from '../if-there.js';
+import { foundAt } from '../found-at.js';
 import type { NamedWitnesses } from '../witness-options.js';
 import { LogUnreachable } from './fetch-file.js';
 import { followMmrLog } from './follow-mmr-log.js';
@@ -64,7 +64,7 @@ interface Tenancies {
 /** A log that was seen once is followed for ever, even if the service no longer lists it. */
 async function allTenancies({ url, state }: FollowedService): Promise<Tenancies> {
   const folder = join(state, 'tenant');
-  const seen = (await ifThere(folder, readdir(folder))) ?? [];
+  const seen = (await foundAt(folder, readdir(folder))) ?? [];
   try {
     return { found: [...new Set([...seen, ...(await publishedTenancies(url))])].sort() };
   } catch (error) {

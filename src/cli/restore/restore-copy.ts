@@ -11,7 +11,7 @@ import type { CopiedObject } from '../backup/copy-objects.js';
 import { hashFile } from '../backup/hashed-file.js';
 import { objectsOf, SEALED_KEYS } from '../backup/make-copy.js';
 import { openSecrets, placeSecrets } from '../backup/sealed-secrets.js';
-import { ifThere } from '../if-there.js';
+import { foundAt } from '../found-at.js';
 import { readInput } from '../read-input.js';
 import { loadDatabase, requireKnownSchema } from './load-database.js';
 import { chainHalt, haltReasons, type PublishedSince, publishedSince } from './published-since.js';
@@ -81,7 +81,7 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
 async function checkFiles(copy: string, { files }: CopyManifest, progress: (text: string) => void): Promise<void> {
   for (const { path, size, sha256 } of files) {
     progress(`checking ${path}`);
-    const found = await ifThere(join(copy, path), hashFile(join(copy, path)));
+    const found = await foundAt(join(copy, path), hashFile(join(copy, path)));
     if (found?.sha256 !== sha256 || found.size !== size)
       throw new UsageError(
         `${path} of the copy is ${found ? 'damaged' : 'missing'}: its hash is not that of the manifest`,

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../durable-file.js';
+import { ifThere } from '../../if-there.js';
 
 const MODE = 0o600;
 const PREFIX = 'key-manifest-';
@@ -34,11 +35,4 @@ export function manifestFile(keysDir: string, deployment: string): ManifestFile 
       return names.some((each) => each.startsWith(PREFIX) && each !== name);
     },
   };
-}
-
-async function ifThere<Found>(reading: Promise<Found>): Promise<Found | undefined> {
-  return reading.catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
 }

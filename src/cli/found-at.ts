@@ -7,7 +7,7 @@ const MISSING: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR']);
  * What a reading of this path finds; undefined if there is no such file or folder. @throws {UsageError} if the system refuses
  * to read it, as for want of rights or on a disk that fails: it may be there, and sound
  */
-export async function ifThere<Found>(path: string, reading: Promise<Found>): Promise<Found | undefined> {
+export async function foundAt<Found>(path: string, reading: Promise<Found>): Promise<Found | undefined> {
   try {
     return await reading;
   } catch (error) {
