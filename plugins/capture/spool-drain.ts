@@ -37,6 +37,16 @@ function readEnded(text: string): Ended | undefined {
   }
 }
 
+/** The text of a file, or why it has none. @throws if it can be read later: it keeps its place before those behind it */
+async function contentOf(path: string): Promise<{ readonly text?: string; readonly err?: unknown }> {
+  try {
+    return { text: await readFile(path, 'utf8') };
+  } catch (err) {
+    if (isPassingFault(err)) throw err;
+    return { err };
+  }
+}
+
 /**
  * Drains the folder every second. Files go to the queue in the order of their names as soon as it accepts them. A crash
  * between queue and file sends one file twice, under the same id. A file that is not an operation is set aside.
@@ -49,24 +59,17 @@ export function startSpoolDrain(folder: string, capture: CaptureOperation, logge
     for (const file of await waitingFiles(folder)) {
       if (closed) return;
       const path = join(folder, file);
-      const content = await readFile(path, 'utf8').catch((err: unknown) => unreadable(file, err));
-      if (content === undefined) continue;
-      const ended = readEnded(content);
-      if (!ended) await unusable(file);
+      const { text = '', err } = await contentOf(path);
+      const ended = readEnded(text);
+      if (!ended) await unusable(file, err);
       else if (await captured(file, ended)) await removeFile(path);
     }
   }
 
   /** The files behind one that is of no use must not wait for it. */
-  async function unusable(file: string, err?: unknown): Promise<undefined> {
+  async function unusable(file: string, err?: unknown): Promise<void> {
     logger.error({ file, ...(err ? { err } : {}) }, 'a file of the spool is not an operation: it is set aside');
     await setFileAside(folder, file);
-  }
-
-  /** @throws the error if the file can be read later: it keeps its place before those that were captured after it */
-  async function unreadable(file: string, err: unknown): Promise<undefined> {
-    if (isPassingFault(err)) throw err;
-    return unusable(file, err);
   }
 
   /** @returns false if the file was set aside @throws what the queue or the memory throws */
