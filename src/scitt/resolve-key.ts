@@ -21,7 +21,13 @@ import {
 } from './issuer-key.js';
 import { isReservedIssuer } from './reserved-issuer.js';
 import { StatementRefused } from './statement-refused.js';
-import { anchorCertificate, anchorHasKid, anchorKey, type TrustAnchor } from './trust-anchor.js';
+import {
+  anchorCertificate,
+  anchorHasKid,
+  anchorKey,
+  hasReadableCertificate,
+  type TrustAnchor,
+} from './trust-anchor.js';
 
 /** Where the key of a statement may be found. */
 export interface KeySources {
@@ -125,10 +131,10 @@ function allows(restricted: CborValue, { number, curve }: SignatureAlgorithm): b
 function keyOfChain(statement: ExaminedStatement, sources: KeySources): Found {
   try {
     const chain = certificateChain(statement.read.sign1).map(readCertificate);
-    const authorities = sources.authorities.map(anchorCertificate);
-    const place = authorityOfIssuer(chain, authorities, statement.issuer, sources.nowMs);
+    const anchors = sources.authorities.filter(hasReadableCertificate);
+    const place = authorityOfIssuer(chain, anchors.map(anchorCertificate), statement.issuer, sources.nowMs);
     const key = issuerKey(chain[0]!.x509.publicKey);
-    const trustAnchor = sources.authorities[place]!.anchorId;
+    const trustAnchor = anchors[place]!.anchorId;
     return {
       key,
       resolution: { method: 'x5chain', thumbprint: toBase64Url(key.thumbprint), trust_anchor: trustAnchor },

@@ -123,6 +123,20 @@ export function anchorCertificate(anchor: TrustAnchor): Certificate {
   return certificate;
 }
 
+/**
+ * False for the certificate of an authority that was registered while certificates were read less strictly. It must not end
+ * the trust in the others.
+ */
+export function hasReadableCertificate(anchor: TrustAnchor): boolean {
+  try {
+    anchorCertificate(anchor);
+    return true;
+  } catch (error) {
+    if (error instanceof CertificateUnusable) return false;
+    throw error;
+  }
+}
+
 /** True if a statement's kid names this key: its registered kid, or its thumbprint. */
 export function anchorHasKid(anchor: TrustAnchor, kid: Uint8Array): boolean {
   return equalBytes(anchor.thumbprint, kid) || (anchor.kid.length > 0 && equalBytes(anchor.kid, kid));

@@ -11,7 +11,13 @@ import { MOST_OF_ONE_NAME } from './certificate-chain.js';
 import type { ScittDeps } from './register-statement.js';
 import type { RegistrationSettings } from './registration-policy.js';
 import { isReservedIssuer } from './reserved-issuer.js';
-import { anchorCertificate, type CreateTrustAnchorBody, readTrustAnchor, type TrustAnchor } from './trust-anchor.js';
+import {
+  anchorCertificate,
+  type CreateTrustAnchorBody,
+  hasReadableCertificate,
+  readTrustAnchor,
+  type TrustAnchor,
+} from './trust-anchor.js';
 import {
   anchorsOfIssuer,
   countTrustAnchors,
@@ -55,8 +61,10 @@ export function createTrustAnchor(
 /** @throws {ApiError} quota_reached */
 async function requireFewOfName(tx: Tx, anchor: TrustAnchor): Promise<void> {
   const { subject } = anchorCertificate(anchor);
-  const known = await inPieces(await anchorsOfIssuer(tx, anchor.tenantId, ''), anchorCertificate);
-  if (known.filter((other) => isSameName(other.subject, subject)).length <= MOST_OF_ONE_NAME) return;
+  const known = await inPieces(await anchorsOfIssuer(tx, anchor.tenantId, ''), (each) =>
+    hasReadableCertificate(each) ? [anchorCertificate(each)] : [],
+  );
+  if (known.flat().filter((other) => isSameName(other.subject, subject)).length <= MOST_OF_ONE_NAME) return;
   throw new ApiError(
     'quota_reached',
     `certificate: this tenancy trusts ${MOST_OF_ONE_NAME} authorities of this name. Remove one that no statement needs any more.`,

@@ -242,6 +242,12 @@ describe('a chain of certificates', () => {
     expect(await resolved(signedBy(direct, direct.der), sources)).toBe('x5chain');
     expect(await resolved(signedBy(below, [below.der, middle.der]), sources)).toBe('x5chain');
     expect(await resolved(signedBy(below, [below.der, middle.der, root.der]), sources)).toBe('x5chain');
+    // Registered by an earlier version, which read certificates less strictly.
+    const unreadable = {
+      ...trusted(otherRoot),
+      material: '-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----',
+    };
+    expect(await resolved(signedBy(direct, direct.der), { authorities: [unreadable, trusted(root)] })).toBe('x5chain');
   });
 
   it('is checked under so many authorities of one name, and no more', async () => {
