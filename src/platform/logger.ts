@@ -79,6 +79,29 @@ function withoutRepetition() {
   };
 }
 
+/** Of lines that wait because they cannot be written; newer ones are lost. */
+const WAITING_BYTES = 1024 * 1024;
+
+/**
+ * Standard output. Lines that cannot be written, as on a full disk, wait or are lost, and the process goes on. It also ends
+ * without them: `sonic-boom` would try for ever to write them, and hold the process.
+ */
+function standardOutput() {
+  const lines = pino.destination({ dest: 1, maxLength: WAITING_BYTES });
+  const flushSync = lines.flushSync.bind(lines);
+  let fails = false;
+  lines.on('error', () => {
+    fails = true;
+  });
+  lines.on('write', () => {
+    fails = false;
+  });
+  lines.flushSync = () => {
+    if (!fails) flushSync();
+  };
+  return lines;
+}
+
 /**
  * Writes one JSON object per line to standard output, or readable lines for a terminal. Members that hold secrets,
  * bearer tokens, credentials in URLs, telephone numbers and e-mail addresses are redacted wherever they occur in a line, and
@@ -98,5 +121,7 @@ export function createLogger(
   };
   if (destination) return pino(options, destination);
   // pino's own transport for terminals: it is loaded in a worker, and only here.
-  return format === 'pretty' ? pino(options, pino.transport({ target: 'pino-pretty' })) : pino(options);
+  return format === 'pretty'
+    ? pino(options, pino.transport({ target: 'pino-pretty' }))
+    : pino(options, standardOutput());
 }

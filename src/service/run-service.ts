@@ -3,6 +3,7 @@ import { serviceDid } from '../core/statement/issuer-did.js';
 import { failureReason } from '../platform/explain-failure.js';
 import { isLoopbackName } from '../platform/http/loopback.js';
 import { createLogger, type Logger } from '../platform/logger.js';
+import { outliveOutput } from '../platform/outlive-output.js';
 import { type RunningService, startService } from '../start-service.js';
 import { type Config, ConfigError, parseConfig } from './config/config.js';
 import { demoFolder, fillDemo } from './fill-demo.js';
@@ -23,6 +24,7 @@ const EXIT_CONFIGURATION = 2;
  */
 export async function runService(environment: Environment, withDemo = false): Promise<void> {
   let isStopping = () => false;
+  outliveOutput();
   try {
     const config = withDemo ? await demoConfig(environment) : parseConfig(environment);
     const logger = createLogger(config.logLevel, { format: config.logFormat });

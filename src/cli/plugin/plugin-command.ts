@@ -11,6 +11,7 @@ import { systemClock } from '../../platform/clock.js';
 import { type Closers, closeAll } from '../../platform/close-all.js';
 import { explainedPort, failureReason } from '../../platform/explain-failure.js';
 import { createLogger } from '../../platform/logger.js';
+import { outliveOutput } from '../../platform/outlive-output.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
 import { type Config, ConfigError, parseConfig } from '../../service/config/config.js';
 import { watchPluginDisks } from '../../service/watch-disks.js';
@@ -85,6 +86,7 @@ function startLines(config: Config, settings: PluginSettings, url: string, engin
 async function runUntilSignal(config: Config, terminal: Terminal, closers: Closers): Promise<void> {
   const settings = settingsOf(config);
   const logger = createLogger(config.logLevel, { format: config.logFormat });
+  outliveOutput();
   const ended = signalled();
   let queue: QueueBackend | undefined;
   const disk = watchPluginDisks(config, { logger, queueIsFull: async () => queue?.isFull() ?? false });
