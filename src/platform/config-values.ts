@@ -28,12 +28,15 @@ export const port = z
 
 /** A URL of one of these schemes, given with their colon. */
 export function url(schemes: readonly string[]) {
-  const allowed = schemes.map((scheme) => `${scheme}//`).join(' or ');
+  const allowed = schemes.map((scheme) => `${scheme}//`);
+  const hasScheme = (text: string) =>
+    URL.canParse(text) ? schemes.includes(new URL(text).protocol) : allowed.some((begin) => text.startsWith(begin));
   return z
     .string()
+    .refine(hasScheme, `must be a URL that begins with ${allowed.join(' or ')}`)
     .refine(
-      (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol),
-      `must be a URL that begins with ${allowed}`,
+      (text) => !hasScheme(text) || URL.canParse(text),
+      'must be a URL with one host. Write special characters in its user name and password percent-encoded, such as # as %23 and / as %2F',
     );
 }
 

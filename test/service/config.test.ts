@@ -126,6 +126,9 @@ describe('the configuration', () => {
     ['PUBLIC_URL', 'ftp://a', 'PUBLIC_URL: must be a URL'],
     ['PUBLIC_URL', 'https://a.example/?x', 'PUBLIC_URL: must have no query'],
     ['DATABASE_URL', 'mysql://a', 'DATABASE_URL: must be a URL that begins with postgres://'],
+    ['DATABASE_URL', 'postgres://a:b#c@d/e', 'DATABASE_URL: must be a URL with one host. Write special characters'],
+    ['DATABASE_URL', 'postgres://a:b@c:1,d:2/e', 'DATABASE_URL: must be a URL with one host. Write special characters'],
+    ['REDIS_URL', 'redis://:b/c@d', 'REDIS_URL: must be a URL with one host. Write special characters'],
     [
       'DATABASE_URL',
       'postgres://h/d?ssl_mode=verify-full',
