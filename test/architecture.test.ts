@@ -40,6 +40,7 @@ const PLUGIN_ROOMS = [
   'src/platform/config-values.ts',
   'src/platform/disk',
   'src/platform/durable-file.ts',
+  'src/platform/if-there.ts',
   'src/platform/new-folder.ts',
   'src/platform/errors.ts',
   'src/platform/explain-failure.ts',
