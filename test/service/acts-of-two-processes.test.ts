@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningService } from '../../src/start-service.js';
 import { sendRequest } from '../api/send-request.js';
@@ -16,6 +17,7 @@ const REPORTS = '/archivist/v1/capture_reports';
 const ANCHORS = '/archivist/v1/scitt/trust_anchors';
 const SELF = '/archivist/v1/tenancies/self';
 const TENANCIES = '/archivist/operator/v1/tenancies';
+const OWNERS = '/archivist/v1/tenancies/root_principals';
 const PATIENCE = { timeout: 30_000, interval: 20 };
 
 /** The turns of a tenancy's acts are a process's own: between processes only the database orders them. */
@@ -103,6 +105,23 @@ describe.skipIf(!serverUrl)('at the same time in two processes of one deployment
     for (let made = 0; made < 15; made += 1) await client.post(REPORTS, reportOf(randomUUID()));
     const report = [client, there].map((each) => () => each.post(REPORTS, reportOf(randomUUID())));
     expect(statusesOf(await together(itself, [client.clientId], report))).toEqual([200, 402]);
+  });
+
+  it('an Owner whom another one removes leaves no Owner behind', async () => {
+    const removed = await first.client({ roles: ['OWNER'] });
+    const { clientId } = await first.client({});
+    const { iss: issuer } = decodeJwt(removed.token);
+    const left = { issuer, subject: first.owner.clientId };
+    await together(
+      itsTenancy,
+      [],
+      [
+        () => sendRequest(first.url, first.owner, 'PATCH', OWNERS, { root_principals: [left] }),
+        () => sendRequest(second.url, removed, 'PATCH', `${APPLICATIONS}/${clientId}`, { roles: ['OWNER'] }),
+      ],
+    );
+    const { json } = await first.owner.get(OWNERS);
+    expect(json['root_principals']).toEqual([expect.objectContaining(left)]);
   });
 
   it('two changes of the identity provider keep what the other one sets', async () => {

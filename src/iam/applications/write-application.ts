@@ -2,6 +2,7 @@ import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
+import { lockOwners } from '../security/owner-store.js';
 import { requireOwner } from '../security/require-owner.js';
 import { requireRoom } from '../tenancies/quota.js';
 import type { Quotas } from '../tenancies/quotas.js';
@@ -36,6 +37,7 @@ export function registerApplication(
   const { tenantId } = principal;
   const act = { action: 'application.create', resource: 'applications' } as const;
   return administer(deps, principal, act, async (tx) => {
+    if (body.roles) await lockOwners(tx, tenantId);
     await requireRoom(tx, deps.quotas, tenantId, 'applications');
     const { application, credential, clientSecret } = await createApplication(tx, deps, {
       tenantId,
@@ -61,6 +63,8 @@ export function changeApplication(
   const address = { tenantId: principal.tenantId, applicationId };
   const act = { action: 'application.change', resource: applicationIdentity(applicationId) } as const;
   return administer(deps, principal, act, async (tx) => {
+    // Who replaces the Owners at this moment must find the new one, or this caller is an Owner no longer.
+    if (body.roles) await lockOwners(tx, address.tenantId);
     const changed = await updateApplication(tx, address, {
       displayName: body.display_name ?? undefined,
       customClaims: body.custom_claims ?? undefined,
