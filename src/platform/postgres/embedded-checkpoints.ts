@@ -1,25 +1,13 @@
 import type { Pool } from 'pg';
 import { atIntervals } from '../at-intervals.js';
+import { asEngineOwner } from './as-engine-owner.js';
 
 /** How long the write-ahead log has become since the last checkpoint. */
 const LONG = 'SELECT pg_current_wal_lsn() - redo_lsn > $1 AS long FROM pg_control_checkpoint()';
 
 async function checkpointWhenLong(pool: Pool, afterBytes: number): Promise<void> {
   const { rows } = await pool.query<{ long: boolean }>(LONG, [afterBytes]);
-  if (!rows[0]!.long) return;
-  const client = await pool.connect();
-  try {
-    // The service's role may make no checkpoint. The role ends with the transaction.
-    await client.query('BEGIN');
-    await client.query('SET LOCAL ROLE NONE');
-    await client.query('CHECKPOINT');
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  } finally {
-    client.release();
-  }
+  if (rows[0]!.long) await asEngineOwner(pool, (client) => client.query('CHECKPOINT'));
 }
 
 /**

@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import { atIntervals } from '../at-intervals.js';
+import { asEngineOwner } from './as-engine-owner.js';
 
 /** Rows looked at are 300 times this. A usual analysis looks at ten times as many, and would hold the event loop for longer. */
 const DETAIL = '10';
@@ -16,23 +18,11 @@ const GROWN = `
  */
 async function analyseGrown(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(GROWN);
-  for (const { name } of rows) {
-    const client = await pool.connect();
-    try {
-      // The service's role owns no tables. Role and detail end with the transaction.
-      await client.query('BEGIN');
-      await client.query(`SELECT set_config('role', 'none', true), set_config('default_statistics_target', $1, true)`, [
-        DETAIL,
-      ]);
+  for (const { name } of rows)
+    await asEngineOwner(pool, async (client) => {
+      await client.query(`SELECT set_config('default_statistics_target', $1, true)`, [DETAIL]);
       await client.query(`ANALYZE ${name}`);
-      await client.query('COMMIT');
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw error;
-    } finally {
-      client.release();
-    }
-  }
+    });
 }
 
 /**
@@ -41,13 +31,9 @@ async function analyseGrown(pool: Pool): Promise<void> {
  * @returns ends it, once what runs is done
  */
 export function keepStatistics(pool: Pool, everyMs: number, mayWrite: () => boolean): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
+  const keeping = atIntervals(everyMs, async () => {
     // Without it, queries are only slower; the next time tries again.
-    if (mayWrite()) running = running.then(() => analyseGrown(pool)).catch(() => undefined);
-  }, everyMs).unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
+    if (mayWrite()) await analyseGrown(pool).catch(() => undefined);
+  });
+  return () => keeping.close();
 }
