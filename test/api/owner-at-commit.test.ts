@@ -83,7 +83,7 @@ describe('an act of an Owner', () => {
     expect(demoted).toBe(true);
   });
 
-  it('keeps whoever changes the provider of the member waiting, and is refused afterwards', async () => {
+  it('of a member makes a change of the identity provider wait, and is refused after the change', async () => {
     const { database, ids } = running.service.parts;
     const person = { issuer: 'https://sign-in.example', subject: 'olga', displayName: '', email: 'olga@example.com' };
     const olga = { ...person, tenantId: tenantId(), roles: ['OWNER'], claims: {}, kind: 'member' as const };
@@ -92,14 +92,18 @@ describe('an act of an Owner', () => {
     const change = (provider: object) => sendRequest(running.url, running.owner, 'PATCH', SELF, provider);
     await change({ enterprise_sso_config: { issuer: person.issuer, client_id: 'console' } });
     const isEnabled = async () => (await running.owner.get(SELF)).json['enterprise_sso_enabled'];
-    let disabled: Promise<unknown> = Promise.resolve();
+    expect(await isEnabled()).toBe(true);
+    let isDisabled = false;
+    let disabling: Promise<unknown> = Promise.resolve();
     await administer(deps(), olga, act, async () => {
-      disabled = change({ enterprise_sso_enabled: false });
+      disabling = change({ enterprise_sso_enabled: false }).then(() => {
+        isDisabled = true;
+      });
       await new Promise((resolve) => setTimeout(resolve, 500));
-      expect(await isEnabled()).toBe(true);
+      expect(isDisabled).toBe(false);
       return { result: undefined };
     });
-    await disabled;
+    await disabling;
     expect(await isEnabled()).toBe(false);
     const late = administer(deps(), olga, act, async () => ({ result: undefined }));
     await expect(late).rejects.toMatchObject({ code: 'forbidden' });
