@@ -4,8 +4,8 @@ import { failureReason } from '../platform/explain-failure.js';
 const MISSING: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR']);
 
 /**
- * What a reading of this path finds; undefined if there is no such file or folder. @throws {UsageError} if the system refuses
- * to read it, as for want of rights or on a disk that fails: it may be there, and sound
+ * What a reading of this path finds; undefined if there is no such file or folder.
+ * @throws {UsageError} if it cannot be read, for example because of its rights or of a failing disk: it may be there, and sound
  */
 export async function foundAt<Found>(path: string, reading: Promise<Found>): Promise<Found | undefined> {
   try {

@@ -55,7 +55,7 @@ it.runIf(process.platform === 'linux')('a file of a copy is on disk with its nam
 });
 
 it.runIf(process.platform === 'linux')(
-  'a cluster that is there is used when its name is on disk, whoever made it',
+  'a cluster that another process has made is not used before its name is on disk',
   async () => {
     const cluster = join(folder, 'embedded', 'postgres');
     await mkdir(cluster, { recursive: true });

@@ -38,7 +38,7 @@ async function withStream<Result>(
     const looked = await look(content).catch(() => undefined);
     const failure = content.errored;
     content.destroy();
-    // Who stops reading before the end ends a stream with an AbortError.
+    // A reader that stops before the end leaves an AbortError.
     if (!failure || failure.name === 'AbortError') return looked;
     if (tries === TRIES) throw new ObjectStoreFailed(failureReason(failure), { cause: failure });
   }

@@ -63,7 +63,7 @@ export function changeApplication(
   const address = { tenantId: principal.tenantId, applicationId };
   const act = { action: 'application.change', resource: applicationIdentity(applicationId) } as const;
   return administer(deps, principal, act, async (tx) => {
-    // Who replaces the Owners at this moment must find the new one, or this caller is an Owner no longer.
+    // A request that replaces the Owners at this moment finds the new one, or has removed this caller.
     if (body.roles) await lockOwners(tx, address.tenantId);
     const changed = await updateApplication(tx, address, {
       displayName: body.display_name ?? undefined,
