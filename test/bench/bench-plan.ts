@@ -44,6 +44,10 @@ export interface BenchPlan {
   readonly idleSeconds: number;
   /** So often each rude body is posted while the event loop is watched. */
   readonly rudeRounds: readonly [warmUp: number, measured: number];
+  /** After an answer: what it left to do, in the logs and the queue, holds the loop as well. */
+  readonly workedOffSeconds: number;
+  /** Whether callers that are rude for up to half a minute are among the rude ones. */
+  readonly slowCallers: boolean;
   /** Single posts to an idle service that are followed to CONFIRMED. */
   readonly idlePosts: number;
 }
@@ -69,11 +73,13 @@ export const SMOKE: BenchPlan = {
   sizes: [500, 2000],
   greatSize: 4000,
   greatSizeRoom: 1e9,
-  auditedLeaves: 20_000,
+  auditedLeaves: 2000,
   sustainedSeconds: 2,
   sustainedAtMost: 400,
   idleSeconds: 1,
   rudeRounds: [0, 1],
+  workedOffSeconds: 0.1,
+  slowCallers: false,
   idlePosts: 10,
 };
 
@@ -103,6 +109,8 @@ export const FULL: BenchPlan = {
   sustainedAtMost: 4000,
   idleSeconds: 60,
   rudeRounds: [1, 5],
+  workedOffSeconds: 0.7,
+  slowCallers: true,
   idlePosts: 60,
 };
 

@@ -8,8 +8,6 @@ import { median, rounded } from './statistics.js';
 
 /** The longest time between two turns of the service's loop since the last look, by a timer of 10 ms; the first is 10 ms. */
 const LONGEST = /^nodejs_eventloop_lag_max_seconds (\S+)$/m;
-/** After an answer: what it left to do, in the logs and the queue, holds the loop as well. */
-const WORKED_OFF_MS = 700;
 
 /** The longest time in which the service does nothing else, while each kind of rude body is posted. */
 export const loopHolds: GoalMeasure = {
@@ -19,13 +17,14 @@ export const loopHolds: GoalMeasure = {
     for (const name of run.engines) {
       const service = await run.startOn(name);
       const [warmUp, measured] = run.plan.rudeRounds;
-      for (let round = 0; round < warmUp; round += 1) for (const body of RUDE_BODIES) await held(service, body);
+      const held = (body: RudeBody) => heldBy(service, body, run.plan.workedOffSeconds);
+      for (let round = 0; round < warmUp; round += 1) for (const body of RUDE_BODIES) await held(body);
       let worst: readonly number[] = [];
       for (const body of RUDE_BODIES) {
         const rounds: number[] = [];
         const statuses = new Set<number>();
         for (let round = 0; round < measured; round += 1) {
-          const { status, milliseconds } = await held(service, body);
+          const { status, milliseconds } = await held(body);
           statuses.add(status);
           rounds.push(milliseconds);
         }
@@ -38,12 +37,17 @@ export const loopHolds: GoalMeasure = {
   },
 };
 
+interface Held {
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
 /** Posts one, and returns the longest hold until everything that followed from it is done. */
-async function held(service: ServiceUnderTest, body: RudeBody): Promise<{ status: number; milliseconds: number }> {
+async function heldBy(service: ServiceUnderTest, body: RudeBody, workedOffSeconds: number): Promise<Held> {
   const request = body.make(service);
   await longestHoldMs(service);
   const { status } = await service.reader.send(request);
-  await wait(WORKED_OFF_MS);
+  await wait(workedOffSeconds * 1000);
   return { status, milliseconds: await longestHoldMs(service) };
 }
 
