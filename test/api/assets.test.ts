@@ -40,6 +40,13 @@ describe('assets', () => {
     expect(json['attributes']).not.toHaveProperty('gone');
   });
 
+  it('have the default proof mechanism if the client sends none, null, an empty text or UNSPECIFIED', async () => {
+    for (const proof_mechanism of [undefined, null, '', 'PROOF_MECHANISM_UNSPECIFIED']) {
+      const { status, json } = await owner.post(ASSETS, newAsset({}, { proof_mechanism }));
+      expect([status, json['proof_mechanism']]).toEqual([200, 'MERKLE_LOG']);
+    }
+  });
+
   it('are found by attribute right after the create, and counted', async () => {
     await owner.post(ASSETS, newAsset({ droid_id: 'today', arc_display_type: 'vcon_droid' }));
     const found = await owner.get(

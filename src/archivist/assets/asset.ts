@@ -34,7 +34,11 @@ export const createAssetSchema = z.object({
   attributes: sentAttributesSchema.nullish(),
   behaviours: z.array(plainText(1024)).max(64).nullish(),
   chain_id: plainText(1024).nullish(),
-  proof_mechanism: z.enum(['PROOF_MECHANISM_UNSPECIFIED', 'MERKLE_LOG', 'SIMPLE_HASH']).nullish(),
+  // Clients with typed records send every member, and "" for one that is not set.
+  proof_mechanism: z.preprocess(
+    (value) => (value === '' ? null : value),
+    z.enum(['PROOF_MECHANISM_UNSPECIFIED', 'MERKLE_LOG', 'SIMPLE_HASH']).nullish(),
+  ),
   public: z.boolean().nullish(),
 });
 export type CreateAssetBody = z.infer<typeof createAssetSchema>;

@@ -106,7 +106,7 @@ function isUnset(value: unknown): boolean {
   return value === '' || value === '0' || value === 0 || (Array.isArray(value) && value.length === 0);
 }
 
-/** Whole seconds as decimal text without leading zeros; a number is read as its text. */
+/** Whole seconds as decimal text without leading zeros; a number is read as its text, an empty text as 0: unset. */
 function seconds() {
   const accepted = `must be a whole number of seconds, at most ${MAX_SECONDS}`;
   const text = z
@@ -115,7 +115,7 @@ function seconds() {
     .regex(/^\d{1,19}$/, accepted)
     .refine((value) => Number(value) <= MAX_SECONDS, accepted)
     .transform((value) => String(Number(value)));
-  return z.preprocess((value) => (typeof value === 'number' ? String(value) : value), text);
+  return z.preprocess((value) => (value === '' ? '0' : typeof value === 'number' ? String(value) : value), text);
 }
 
 function variability() {

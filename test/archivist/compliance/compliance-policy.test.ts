@@ -53,6 +53,14 @@ describe('a compliance policy', () => {
     }
   });
 
+  it('takes an empty text for a number of seconds as unset: typed clients send every member', () => {
+    const unset = { time_period_seconds: '', dynamic_window: '' };
+    expect(policy('COMPLIANCE_RICHNESS', unset)).toEqual(policy('COMPLIANCE_RICHNESS'));
+    expect(complaint(policyBody('COMPLIANCE_SINCE', unset))).toBe(
+      'time_period_seconds: is required for COMPLIANCE_SINCE',
+    );
+  });
+
   it.each(['display_name', 'compliance_type', 'asset_filter'])('needs %s', (field) => {
     expect(complaint(policyBody('COMPLIANCE_SINCE', { [field]: undefined }))).toMatch(new RegExp(`^${field}: `));
   });
@@ -68,7 +76,7 @@ describe('a compliance policy', () => {
     expect(timePeriodMs(read)).toBe(Number(text) * 1000);
   });
 
-  it.each([-1, 1.5, '1.5', '1e3', ' 60', 'soon', '', true, MAX_SECONDS + 1, '9223372036854775808', Number.NaN])(
+  it.each([-1, 1.5, '1.5', '1e3', ' 60', 'soon', ' ', true, MAX_SECONDS + 1, '9223372036854775808', Number.NaN])(
     'refuses %j seconds',
     (given) => {
       expect(complaint(policyBody('COMPLIANCE_SINCE', { time_period_seconds: given }))).toMatch(
