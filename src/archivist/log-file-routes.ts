@@ -34,6 +34,7 @@ const AZURE_CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** What serving log files depends on. */
 interface LogFileDeps extends LogFileReaders {
   readonly database: Database;
+  readonly publicUrl: string;
   /** If unset, everybody may read them. If set, a caller may read only its own log and this public one. */
   readonly onlyMembersAnd?: string | undefined;
 }
@@ -86,7 +87,7 @@ function tagSearchRoute(deps: LogFileDeps): Route {
     rawResponse: 'application/xml',
     refusal: refusalsFor(access),
     handle: async ({ query, principal }) => ({
-      bytes: Buffer.from(await searchLogTags(deps.database, query, visibleTo(deps, principal))),
+      bytes: Buffer.from(await searchLogTags(deps, query, visibleTo(deps, principal))),
       contentType: 'application/xml',
       headers: headersFor(access, 'no-cache'),
     }),
@@ -153,12 +154,13 @@ function fileReply(file: LogFile, access: Access, headers: Readonly<Record<strin
   };
   const contentType = 'application/octet-stream';
   const empty = { bytes: new Uint8Array(), contentType };
-  const condition = conditionOf(headers, file.etag);
+  const condition = conditionOf(headers, file.etag, file.modifiedAtMs);
   if (condition === 'unchanged') return { ...empty, status: 304, headers: common };
   // A client that reads a growing file in pieces must not get parts of two different states.
   if (condition === 'changed')
     return { ...empty, status: 412, headers: { ...common, 'x-ms-error-code': 'ConditionNotMet' } };
-  const wanted = rangeHolds(headers, file.etag) ? (headers['range'] ?? headers['x-ms-range']) : undefined;
+  // Azure's order: a library may set Range beside the range that its caller asks for.
+  const wanted = rangeHolds(headers, file.etag) ? (headers['x-ms-range'] ?? headers['range']) : undefined;
   const range = byteRange(wanted, file.bytes.length);
   if (range === 'unsatisfiable') {
     const why = { 'content-range': `bytes */${file.bytes.length}`, 'x-ms-error-code': 'InvalidRange' };

@@ -12,6 +12,11 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 const CONTAINER = 'merklelogs';
 const LAST_ID = /^"lastid"\s*>=\s*'([0-9a-f]{18})'$/;
 
+interface TagSearchDeps {
+  readonly database: Database;
+  readonly publicUrl: string;
+}
+
 /** A watcher's query: logs with a leaf that is not older than this, starting at a marker. */
 interface TagSearch {
   readonly where: string;
@@ -44,7 +49,7 @@ function sinceOf(where: string): bigint {
  * @throws {ApiError} bad_request for any other filter
  */
 export async function searchLogTags(
-  database: Database,
+  { database, publicUrl }: TagSearchDeps,
   { where, marker }: TagSearch,
   visible: (tenantId: string) => boolean,
 ): Promise<string> {
@@ -54,7 +59,7 @@ export async function searchLogTags(
   const tails = await database.inTransaction('system', (tx: Tx) => logTails(tx, { since, afterLog, limit: PAGE }));
   const blobs = tails.filter(({ tenantId }) => visible(tenantId)).flatMap(headBlobs);
   const next = tails.length === PAGE ? tails.at(-1)!.tenantId : '';
-  return answer(where, blobs, next);
+  return answer(publicUrl, where, blobs, next);
 }
 
 interface TaggedBlob {
@@ -71,9 +76,10 @@ function headBlobs({ logId, massifHeight, leaves, lastIdtimestamp }: LogTail): T
   ];
 }
 
-function answer(where: string, blobs: readonly TaggedBlob[], next: string): string {
+function answer(publicUrl: string, where: string, blobs: readonly TaggedBlob[], next: string): string {
+  const endpoint = escaped(`${publicUrl}/verifiabledata/`);
   return (
-    `<?xml version="1.0" encoding="utf-8"?><EnumerationResults><Where>${escaped(where)}</Where>` +
+    `<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="${endpoint}"><Where>${escaped(where)}</Where>` +
     `<Blobs>${blobs.map(blobElement).join('')}</Blobs><NextMarker>${next}</NextMarker></EnumerationResults>`
   );
 }
@@ -84,5 +90,5 @@ function blobElement({ name, tags }: TaggedBlob): string {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

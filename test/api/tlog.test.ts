@@ -178,6 +178,7 @@ describe('the search of logs by tags', () => {
       ...xml.matchAll(/<Blob><Name>([^<]+)<\/Name><ContainerName>merklelogs<\/ContainerName>.*?<\/Blob>/g),
     ];
     expect(blobs).toHaveLength(4);
+    expect(xml).toContain(`<EnumerationResults ServiceEndpoint="${running.url}/verifiabledata/"><Where>`);
     for (const [blob, name] of blobs) {
       const file = await running.anonymous.get(`/verifiabledata/merklelogs/${name}`);
       expect(file.status).toBe(200);
@@ -228,6 +229,15 @@ describe('a log file', () => {
     expect([changed.status, changed.headers.get('x-ms-error-code')]).toEqual([412, 'ConditionNotMet']);
     expect((await get({ ...piece, 'if-range': '"another"' })).bytes).toHaveLength(bytes.length);
     expect((await get({ 'if-none-match': `"another", W/${etag}` })).status).toBe(304);
+    const since = headers.get('last-modified')!;
+    expect((await get({ ...piece, 'if-unmodified-since': since })).status).toBe(206);
+    const older = new Date(Date.parse(since) - 1000).toUTCString();
+    expect((await get({ ...piece, 'if-unmodified-since': older })).status).toBe(412);
+  });
+
+  it('is cut as x-ms-range says if there is a Range beside it, as at Azure', async () => {
+    const { headers, bytes } = await get({ range: 'bytes=0-31', 'x-ms-range': 'bytes=0-7' });
+    expect([bytes.length, headers.get('content-range')?.split('/')[0]]).toEqual([8, 'bytes 0-7']);
   });
 
   it.each(['bytes=99999999-', 'bytes=18446744073709551616-', 'bytes=-0'])(

@@ -7,14 +7,23 @@ const tagsOf = (header: string): readonly string[] => header.match(ENTITY_TAG) ?
 
 /**
  * The outcome of the preconditions of a GET or HEAD (RFC 9110 section 13.2.2): `changed` is a 412, `unchanged` a 304.
- * The headers may hold a list of tags, or `*`; If-Match compares strongly, If-None-Match weakly.
+ * The headers may hold a list of tags, or `*`; If-Match compares strongly, If-None-Match weakly. If-Modified-Since has no
+ * effect: content that changes twice within a second has one date for both.
+ * @param modifiedAtMs Unix milliseconds; without it, If-Unmodified-Since has no effect
  */
-export function conditionOf(headers: Headers, etag: string): 'send' | 'unchanged' | 'changed' {
-  const { 'if-match': wanted, 'if-none-match': known } = headers;
+export function conditionOf(headers: Headers, etag: string, modifiedAtMs?: number): 'send' | 'unchanged' | 'changed' {
+  const { 'if-match': wanted, 'if-none-match': known, 'if-unmodified-since': since } = headers;
+  if (wanted === undefined && since !== undefined && modifiedAtMs !== undefined && isAfter(modifiedAtMs, since))
+    return 'changed';
   if (wanted !== undefined && wanted.trim() !== '*' && (etag.startsWith('W/') || !tagsOf(wanted).includes(etag)))
     return 'changed';
   if (known === undefined) return 'send';
   return known.trim() === '*' || tagsOf(known).some((tag) => opaque(tag) === opaque(etag)) ? 'unchanged' : 'send';
+}
+
+/** In whole seconds, as dates are in headers. A header that is no date counts as absent. */
+function isAfter(modifiedAtMs: number, date: string): boolean {
+  return Math.floor(modifiedAtMs / 1000) * 1000 > Date.parse(date);
 }
 
 /**

@@ -20,6 +20,19 @@ describe('a conditional request (RFC 9110 section 13)', () => {
     [{ 'if-match': '"now"', 'if-none-match': '"now"' }, 'unchanged'],
   ] as const)('with %j is to %s', (headers, verdict) => expect(conditionOf(headers, ETAG)).toBe(verdict));
 
+  it.each([
+    ['Sat, 21 Nov 2026 10:00:00 GMT', 'send'],
+    ['Sat, 21 Nov 2026 09:59:59 GMT', 'changed'],
+    ['Sat, 21 Nov 2026 10:00:01 GMT', 'send'],
+    ['yesterday', 'send'],
+  ] as const)('of content that is unmodified since %s is to %s', (since, verdict) => {
+    const modifiedAtMs = Date.parse('2026-11-21T10:00:00.900Z');
+    const headers = { 'if-unmodified-since': since };
+    expect(conditionOf(headers, ETAG, modifiedAtMs)).toBe(verdict);
+    expect(conditionOf({ ...headers, 'if-match': ETAG }, ETAG, modifiedAtMs)).toBe('send');
+    expect(conditionOf(headers, ETAG)).toBe('send');
+  });
+
   it('has a weak tag that nothing matches strongly', () => {
     expect(conditionOf({ 'if-match': 'W/"now"' }, 'W/"now"')).toBe('changed');
     expect(conditionOf({ 'if-none-match': '"now"' }, 'W/"now"')).toBe('unchanged');
