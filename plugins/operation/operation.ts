@@ -28,7 +28,8 @@ export class OperationError extends Error {
   override readonly name = 'OperationError';
 }
 
-const ROUTE = /^(?:\/tenancies\/([^/]+))?(?:\/chains\/([^/]+))?(?:\/links\/([^/]+))?\/operations\/([^/]*)$/;
+/** Slashes may be repeated, also at the end: addresses are often a base with a slash and a path with another. */
+const ROUTE = /^(?:\/+tenancies\/+([^/]+))?(?:\/+chains\/+([^/]+))?(?:\/+links\/+([^/]+))?\/+operations\/+([^/]*)\/*$/;
 /** An operation's name is recorded unchanged, so this form excludes addresses and telephone numbers. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** The name of a tenancy, which is looked up in a file. */

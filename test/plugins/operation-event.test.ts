@@ -225,6 +225,13 @@ describe('the name of an operation', () => {
     expect(() => readOperation('/chains/other/operations/sent', headers)).toThrow('chain is given twice');
   });
 
+  it('may have more slashes in its path than needed, as joined addresses have them', () => {
+    const operation = { name: 'vcon_sent', chain: 'main', link: 'l.1' };
+    for (const path of ['//chains/main//links/l.1/operations//sent', '/chains/main/links/l.1/operations/sent/'])
+      expect(readOperation(path)).toEqual(operation);
+    expect(readOperation('/operations/sent/?link=l.1')).toEqual({ name: 'vcon_sent', link: 'l.1' });
+  });
+
   it('is given its labels as they are, whatever they are', () => {
     for (const label of [
       '2026-11-20',
