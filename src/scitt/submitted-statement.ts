@@ -18,7 +18,8 @@ export function isJsonObject(body: Uint8Array): boolean {
 
 /**
  * Returns the statement in the body of a registration: the body itself, a part of a form (bytes or base64), or the member of
- * a JSON object that the original's documents show (base64), whatever the content type says.
+ * a JSON object that the original's documents show (base64), whatever the content type says. The base64 may have either
+ * alphabet: JSON of protocol buffers permits both.
  * @throws {ApiError} bad_request, payload_too_large
  */
 export async function submittedStatement(body: Uint8Array, headers: IncomingHttpHeaders): Promise<Uint8Array> {
@@ -38,5 +39,5 @@ function memberOf(json: unknown): Uint8Array {
 
 function fromBase64(text: string): Uint8Array | undefined {
   const digits = text.replace(/\s+/g, '');
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(digits) ? Buffer.from(digits, 'base64') : undefined;
+  return /^(?:[A-Za-z0-9+/]+|[\w-]+)={0,2}$/.test(digits) ? Buffer.from(digits, 'base64') : undefined;
 }

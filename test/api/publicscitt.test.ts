@@ -144,6 +144,8 @@ describe('a publicly registered statement', () => {
     // As curl sends what the original's pages show.
     const form = { 'content-type': 'application/x-www-form-urlencoded', accept: '*/*' };
     expect((await client.post(`${base}/entries`, wrapped, form)).json).toEqual(post.json);
+    const urlSafe = Buffer.from(statement, 'base64').toString('base64url');
+    expect((await client.post(`${base}/entries`, { statement: urlSafe }, form)).json).toEqual(post.json);
     const bare = await client.get(`${base}/operations/${operationID}`, { accept: '*/*' });
     expect(decode(bare.bytes)).toMatchObject({ OperationID: operationID, Status: 'succeeded' });
     for (const body of [
