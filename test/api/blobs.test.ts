@@ -167,6 +167,15 @@ describe('an upload', () => {
     expect((await owner.get(pathOf(answer))).headers.get('content-type')).toBe(type);
   });
 
+  it.each(['image/jpg', 'multipart/form-data', ''])(
+    'is read from a form whose header names the type of the file, or no boundary: %j',
+    async (type) => {
+      const bytes = text(`a form under the header ${type}`);
+      const answer = await uploadFile(running.url, owner, bytes, undefined, { 'content-type': type });
+      expect([answer.status, answer.json['hash']]).toEqual([200, { alg: 'SHA256', value: sha256(bytes) }]);
+    },
+  );
+
   it('may have as many bytes as the limit, and not one more, and leaves nothing when refused', async () => {
     const before = await storedFiles();
     expect((await upload(owner, new Uint8Array(LIMIT + 1))).status).toBe(402);
@@ -180,6 +189,9 @@ describe('an upload', () => {
   it.each([
     ['no form', { 'content-type': 'application/json' }, '{}', /content-type/],
     ['no boundary', { 'content-type': 'multipart/form-data' }, 'x', /content-type/],
+    ['a file instead of a form', { 'content-type': 'image/png' }, `--${'x'.repeat(100)}`, /content-type/],
+    ['nothing', { 'content-type': 'image/png' }, '', /content-type/],
+    ['only the boundary', { 'content-type': 'image/png' }, '--b\r\n', /cut off/],
     ['an empty form', formHeaders, '--b--\r\n', /file/],
     ['another field', formHeaders, part('document', 'x') + '--b--\r\n', /^file/],
     [

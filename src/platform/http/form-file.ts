@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import busboy, { type Busboy } from 'busboy';
 import { ApiError } from '../errors.js';
 import { watchBodyPace } from './body-pace.js';
+import { formWithBoundary, isFormType, noBoundary } from './form-boundary.js';
 import { requirePlainBody } from './read-body.js';
 
 /** A file of a multipart form that is being received. */
@@ -45,13 +46,13 @@ export async function readFormFile<Result>(
   requirePlainBody(request);
   if (Number(request.headers['content-length'] ?? 0) > expected.limit + BESIDE + DROPPED)
     throw tooLarge(expected, { connection: 'close' });
-  const parser = openParser(request.headers, expected.limit);
   request.once(
     'close',
     watchBodyPace(request, () => request.destroy()),
   );
+  const { parser, body } = await openForm(request, expected);
   let consumed: Promise<Result> | undefined;
-  const arrived = pipeline(bounded(request, expected), parser).catch((error: unknown) => {
+  const arrived = pipeline(body, parser).catch((error: unknown) => {
     throw error instanceof ApiError ? error : brokenOff();
   });
   arrived.catch(() => undefined);
@@ -79,19 +80,32 @@ export async function readFormFile<Result>(
   }
 }
 
+/** The parser of the form, and the body that it is to read. @throws {ApiError} bad_request for a body that is no form */
+async function openForm(
+  request: IncomingMessage,
+  expected: Expected,
+): Promise<{ parser: Busboy; body: AsyncIterable<Uint8Array> }> {
+  try {
+    const { headers, body } = await formWithBoundary(request.headers, bounded(request, expected));
+    return { parser: openParser(headers, expected.limit), body };
+  } catch (error) {
+    dropRest(request);
+    throw error instanceof ApiError ? error : brokenOff();
+  }
+}
+
 /**
  * A parser of multipart forms with our limits. A field keeps its bytes, as latin1 text.
  * @throws {ApiError} bad_request for another content type
  */
 export function openParser(headers: IncomingHttpHeaders, limit: number): Busboy {
-  if (!/^multipart\/form-data\s*;/i.test(headers['content-type'] ?? ''))
-    throw new ApiError('bad_request', 'content-type: must be multipart/form-data with a boundary');
+  if (!isFormType(headers)) throw noBoundary();
   try {
     // The parser reports a file of exactly its limit as too large.
     const limits = { fileSize: limit + 1, fieldSize: Math.min(limit + 1, MOST_FIELD), parts: 20, headerPairs: 50 };
     return busboy({ headers, limits, defCharset: 'latin1' });
   } catch {
-    throw new ApiError('bad_request', 'content-type: must be multipart/form-data with a boundary');
+    throw noBoundary();
   }
 }
 

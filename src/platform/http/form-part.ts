@@ -2,13 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../errors.js';
+import { isFormType } from './form-boundary.js';
 import { brokenOff, openParser } from './form-file.js';
 
 const DASH = 0x2d;
 
 /** Whether a body is a multipart form: its type says so, and it begins with a boundary. */
-export function isForm(body: Uint8Array, { 'content-type': type }: IncomingHttpHeaders): boolean {
-  return /^multipart\/form-data\s*;/i.test(type ?? '') && body[0] === DASH && body[1] === DASH;
+export function isForm(body: Uint8Array, headers: IncomingHttpHeaders): boolean {
+  return isFormType(headers) && body[0] === DASH && body[1] === DASH;
 }
 
 /**
