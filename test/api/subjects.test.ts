@@ -184,6 +184,9 @@ describe('Self', () => {
     expect(JSON.parse(Buffer.from(String(exported), 'base64').toString())).toEqual(mine);
     const imported = await read(partner, await made(partner, { display_name: 'By string', subject_string: exported }));
     for (const key of ['wallet_pub_key', 'wallet_address', 'tessera_pub_key']) expect(imported[key]).toEqual(mine[key]);
+    // Also with the whole record, as a client sends it that copies what it has read.
+    const whole = { ...mine, subject_string: exported, display_name: 'By record' };
+    expect(await read(partner, await made(partner, whole))).toMatchObject({ wallet_pub_key: mine['wallet_pub_key'] });
     const location = { display_name: 'x', latitude: 1, longitude: 1 };
     expect((await owner.post('/archivist/v2/locations', location)).json['owner']).toEqual(
       (mine['wallet_address'] as string[])[0],

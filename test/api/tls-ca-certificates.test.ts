@@ -54,6 +54,19 @@ describe('a TLS CA certificate', () => {
     }
   });
 
+  it('is replaced under either name in the record that was read, which has the old one under the other', async () => {
+    const next = authorityWith({});
+    for (const name of ['certificate', 'tlscacertificate']) {
+      const { json } = await create({ display_name: 'Acme', tlscacertificate: authority.pem });
+      const path = `/archivist/v1/${json['identity']}`;
+      const { status, json: changed } = await send('PATCH', path, { ...json, [name]: next.pem });
+      expect([status, changed['certificate'], changed['tlscacertificate']]).toEqual([200, next.pem, next.pem]);
+      const two = await send('PATCH', path, { certificate: authority.pem, tlscacertificate: `${authority.pem}\n` });
+      expect([two.status, two.json['description']]).toEqual([400, expect.stringMatching(/^certificate: differs from/)]);
+      await send('DELETE', path);
+    }
+  });
+
   it('is refused unless it is one certificate of an authority in its validity', async () => {
     const leaf = await makeCertificate({ name: 'CN=a', issuer: authority });
     const old = await makeCertificate({ name: 'CN=a', ca: true, notAfter: new Date(Date.now() - 1000) });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { plainText } from '../../platform/plain-text.js';
@@ -25,7 +26,10 @@ const MAX_KEY = 256;
 const keys = z.array(z.string().max(MAX_KEY)).max(MAX_KEYS);
 const displayName = plainText(128).min(1);
 
-/** Body of `POST /archivist/iam/v1/subjects`: either keys, or the string that the other organisation exported. */
+/**
+ * Body of `POST /archivist/iam/v1/subjects`: keys, or the string that the other organisation exported. The record of its
+ * Self has both.
+ */
 export const createSubjectSchema = z
   .object({
     display_name: displayName,
@@ -36,9 +40,9 @@ export const createSubjectSchema = z
       .max(64 * 1024)
       .nullish(),
   })
-  .refine((body) => !body.subject_string || !(body.wallet_pub_key?.length || body.tessera_pub_key?.length), {
+  .refine((body) => !body.subject_string || hasKeysOf(body.subject_string, body), {
     path: ['subject_string'],
-    message: 'replaces wallet_pub_key and tessera_pub_key: send one or the other',
+    message: 'has other keys than wallet_pub_key and tessera_pub_key: send one or the other',
   });
 export type CreateSubjectBody = z.output<typeof createSubjectSchema>;
 
@@ -87,9 +91,21 @@ function readTesseraKeys(tesseraPubKeys: readonly string[]): Pick<SubjectKeys, '
 
 const subjectStringSchema = z.object({ wallet_pub_key: keys, tessera_pub_key: keys.nullish() });
 
+function decodedString(text: string) {
+  return subjectStringSchema.safeParse(jsonOf(Buffer.from(text.trim(), 'base64').toString('utf8')));
+}
+
+/** Whether keys that are sent beside a subject string are those in it. None are, too. */
+function hasKeysOf(text: string, sent: ChangeSubjectBody): boolean {
+  const listed = [sent.wallet_pub_key, sent.tessera_pub_key].map((each) => each ?? []);
+  if (listed.every((each) => each.length === 0)) return true;
+  const { data } = decodedString(text);
+  return data !== undefined && isDeepStrictEqual(listed, [data.wallet_pub_key, data.tessera_pub_key ?? []]);
+}
+
 /** The keys in a subject string: base64 of the exported subject as JSON (docs/design/interface.md#existing-clients). @throws {ApiError} bad_request */
 export function readSubjectString(text: string): SubjectKeys {
-  const parsed = subjectStringSchema.safeParse(jsonOf(Buffer.from(text.trim(), 'base64').toString('utf8')));
+  const parsed = decodedString(text);
   if (!parsed.success)
     throw new ApiError('bad_request', 'subject_string: is not base64 of an exported subject, with its wallet_pub_key');
   return readSubjectKeys(parsed.data.wallet_pub_key, parsed.data.tessera_pub_key ?? []);

@@ -15,6 +15,7 @@ import {
 } from './tls-ca-certificate.js';
 import {
   deleteTlsCaCertificateRow,
+  findTlsCaCertificate,
   insertTlsCaCertificate,
   updateTlsCaCertificate,
 } from './tls-ca-certificate-store.js';
@@ -62,18 +63,23 @@ export function changeTlsCaCertificate(
 ): Promise<Record<string, unknown>> {
   const act = { action: 'tls_ca_certificate.change', resource: tlsCaCertificateIdentity(certificateId) } as const;
   return administer(deps, principal, act, async (tx) => {
-    const read = readCaCertificate(body, deps.clock.now());
-    const changed = await updateTlsCaCertificate(
-      tx,
-      { tenantId: principal.tenantId, certificateId },
-      {
-        ...(body.display_name == null ? {} : { displayName: body.display_name }),
-        ...(read ? { pem: read.pem, subjectHash: nameHash(read.parsed.subject) } : {}),
-      },
-    );
+    const address = { tenantId: principal.tenantId, certificateId };
+    const current = await findTlsCaCertificate(tx, address);
+    const read = readCaCertificate(withoutKnown(body, current?.pem), deps.clock.now());
+    const changed = await updateTlsCaCertificate(tx, address, {
+      ...(body.display_name == null ? {} : { displayName: body.display_name }),
+      ...(read ? { pem: read.pem, subjectHash: nameHash(read.parsed.subject) } : {}),
+    });
     if (!changed) throw noSuchTlsCaCertificate();
     return { result: tlsCaCertificateResponse(changed), details: detailsOf(changed) };
   });
+}
+
+/** A client that replaces the certificate in the record that it read sends the stored one along, under the other name. */
+function withoutKnown(body: ChangeTlsCaCertificateBody, pem: string | undefined): ChangeTlsCaCertificateBody {
+  if (body.tlscacertificate === body.certificate || pem === undefined) return body;
+  if (body.tlscacertificate === pem && body.certificate != null) return { ...body, tlscacertificate: null };
+  return body.certificate === pem ? { ...body, certificate: null } : body;
 }
 
 /**
