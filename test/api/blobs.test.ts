@@ -176,6 +176,13 @@ describe('an upload', () => {
     },
   );
 
+  it('is read from a form as curl writes it under the type of the file', async () => {
+    const disposition = 'Content-Disposition: attachment; name="file"; filename="a.jpg"';
+    const body = `--------------------------b\r\n${disposition}\r\nContent-Type: image/jpeg\r\n\r\nsmile\r\n--------------------------b--\r\n`;
+    const answer = await owner.post(BLOBS, body, { 'content-type': 'image/jpg' });
+    expect([answer.status, answer.json['hash']]).toEqual([200, { alg: 'SHA256', value: sha256(text('smile')) }]);
+  });
+
   it('may have as many bytes as the limit, and not one more, and leaves nothing when refused', async () => {
     const before = await storedFiles();
     expect((await upload(owner, new Uint8Array(LIMIT + 1))).status).toBe(402);
@@ -210,6 +217,15 @@ describe('an upload', () => {
     const answer = await owner.post(BLOBS, body, headers as Record<string, string>);
     expect([answer.status, answer.json['description']]).toEqual([400, expect.stringMatching(named)]);
     expect(await storedFiles()).toEqual(before);
+  });
+
+  it('that is no form is read to its end, so that its connection serves the next request', async () => {
+    const headers = `host: x\r\nauthorization: Bearer ${owner.token}\r\n`;
+    const file = 'x'.repeat(2_000_000);
+    const first = `POST ${BLOBS} HTTP/1.1\r\n${headers}content-type: image/png\r\ncontent-length: ${file.length}\r\n\r\n${file}`;
+    const next = `GET /archivist/v2/assets HTTP/1.1\r\n${headers}connection: close\r\n\r\n`;
+    const { status, body } = await rawRequest(running.url, Buffer.from(first + next), 5_000);
+    expect([status, body]).toEqual([400, expect.stringContaining('HTTP/1.1 200 OK')]);
   });
 
   it('that is announced as far too large is refused before it is read', async () => {

@@ -4,7 +4,10 @@ import { ApiError } from '../errors.js';
 const FORM = /^multipart\/form-data\s*;/i;
 /** The line that begins a form: a boundary has at most 70 characters (RFC 2046 section 5.1.1). */
 const FIRST_LINE = /^--([^\r\n"\\]{1,70})\r\n/;
-const LONGEST_LINE = 74;
+/** Under a type that is not that of a form, curl gives its parts another disposition than form-data. */
+const DISPOSITION = /^(--[^\r\n]+\r\ncontent-disposition: *)[a-z]+(?=;)/i;
+/** Room for both. */
+const BEGINNING = 128;
 
 /** The headers of a form, with its boundary, and its body from the first byte on. */
 interface Form {
@@ -25,15 +28,17 @@ export function isFormType({ 'content-type': type }: IncomingHttpHeaders): boole
 export async function formWithBoundary(headers: IncomingHttpHeaders, body: AsyncGenerator<Uint8Array>): Promise<Form> {
   if (isFormType(headers)) return { headers, body };
   let beginning = Buffer.alloc(0);
-  while (beginning.length < LONGEST_LINE) {
+  while (beginning.length < BEGINNING) {
     const { done, value } = await body.next();
     if (done) break;
     beginning = Buffer.concat([beginning, value]);
   }
-  const [, boundary] = FIRST_LINE.exec(beginning.subarray(0, LONGEST_LINE).toString('latin1')) ?? [];
+  const start = beginning.subarray(0, BEGINNING).toString('latin1');
+  const [, boundary] = FIRST_LINE.exec(start) ?? [];
   if (boundary === undefined) throw noBoundary();
+  const asForm = Buffer.from(start.replace(DISPOSITION, '$1form-data'), 'latin1');
   const named = { ...headers, 'content-type': `multipart/form-data; boundary="${boundary}"` };
-  return { headers: named, body: joined(beginning, body) };
+  return { headers: named, body: joined([asForm, beginning.subarray(BEGINNING)], body) };
 }
 
 /** The refusal of a body that is no form. */
@@ -41,7 +46,7 @@ export function noBoundary(): ApiError {
   return new ApiError('bad_request', 'content-type: must be multipart/form-data with a boundary');
 }
 
-async function* joined(beginning: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield beginning;
+async function* joined(beginning: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* beginning;
   yield* rest;
 }

@@ -85,10 +85,13 @@ async function openForm(
   request: IncomingMessage,
   expected: Expected,
 ): Promise<{ parser: Busboy; body: AsyncIterable<Uint8Array> }> {
+  const sent = bounded(request, expected);
   try {
-    const { headers, body } = await formWithBoundary(request.headers, bounded(request, expected));
+    const { headers, body } = await formWithBoundary(request.headers, sent);
     return { parser: openParser(headers, expected.limit), body };
   } catch (error) {
+    // While it has not ended, nothing else can read the rest.
+    await sent.return(undefined);
     dropRest(request);
     throw error instanceof ApiError ? error : brokenOff();
   }
