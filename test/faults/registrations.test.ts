@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { statementEntry } from '../../src/core/statement/statement-entry.js';
 import { foreignLeaf, foreignReceiptHolds, foreignSign1 } from '../scitt/foreign-reader.js';
 import { sampleDigest, sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
-import { createDeployment, type Deployment, ENGINES, requestToken } from './deployment.js';
+import { createDeployment, type Deployment, ENGINES, type RunningProcess, requestToken } from './deployment.js';
 
 /** Between the durable steps that only registrations take, and some that they share with events. */
 const SCRAPI = ['accept.before', 'accept.after', 'commit.inside', 'publish.numbered'];
@@ -34,7 +34,9 @@ function newStatement(path: Sent['path']): Sent {
 describe.each(ENGINES)('on %s', (engine) => {
   const sent: Sent[] = [];
   let deployment: Deployment;
-  let pinned: Record<string, string>;
+  let environment: Record<string, string>;
+  /** The process that the next failpoint kills. */
+  let clean: RunningProcess;
   let token: string;
 
   beforeAll(async () => {
@@ -46,10 +48,9 @@ describe.each(ENGINES)('on %s', (engine) => {
       public_key: issuer.publicKey.export({ format: 'jwk' }),
     };
     await writeFile(file, JSON.stringify({ issuers: [key] }));
-    pinned = { PAYLOAD_HASH_ISSUERS: file };
-    const first = await deployment.start(pinned);
-    token = await requestToken(first.url);
-    await first.kill();
+    environment = { ...deployment.armable, PAYLOAD_HASH_ISSUERS: file };
+    clean = await deployment.start(environment);
+    token = await requestToken(clean.url);
   });
   afterAll(() => deployment?.close());
 
@@ -65,12 +66,16 @@ describe.each(ENGINES)('on %s', (engine) => {
     return new Uint8Array(await answer.arrayBuffer());
   }
 
-  /** To a service that starts after the one that was killed. */
-  async function sendAgain(fresh: readonly Sent[]): Promise<void> {
-    await deployment.expireLeases();
-    const clean = await deployment.start(pinned);
+  /** Sends them to a service that dies at the failpoint, and again to the one that is started after it. */
+  async function sendTwice(fresh: readonly Sent[], failpoint: string): Promise<void> {
+    sent.push(...fresh);
+    await deployment.arm(failpoint);
     await Promise.all(fresh.map((each) => send(clean.url, each)));
-    await clean.kill();
+    expect([failpoint, await clean.ended]).toEqual([failpoint, 'SIGKILL']);
+    await deployment.arm(undefined);
+    await deployment.expireLeases();
+    clean = await deployment.start(environment);
+    await Promise.all(fresh.map((each) => send(clean.url, each)));
   }
 
   it.each([
@@ -80,13 +85,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     'a statement at %s is in its log once, whatever was answered before the service was killed at %s',
     async (path, failpoint) => {
       const fresh = Array.from({ length: EACH }, () => newStatement(path as Sent['path']));
-      sent.push(...fresh);
-      await deployment.expireLeases();
-      const dying = deployment.spawn({ ...pinned, ARCHIVIST_FAILPOINT: failpoint! });
-      const url = await dying.ready;
-      if (url !== undefined) await Promise.all(fresh.map((each) => send(url, each)));
-      expect([failpoint, await dying.ended]).toEqual([failpoint, 'SIGKILL']);
-      await sendAgain(fresh);
+      await sendTwice(fresh, failpoint!);
     },
     180_000,
   );
@@ -94,25 +93,17 @@ describe.each(ENGINES)('on %s', (engine) => {
   it.each(EARLY)(
     'a statement whose batch was prepared is in its log once, whatever was answered before the service was killed at %s',
     async (failpoint) => {
-      const armed = join(deployment.folder, `armed-${failpoint}`);
-      await deployment.expireLeases();
-      const dying = deployment.spawn({ ...pinned, ARCHIVIST_FAILPOINT: `file:${armed}` });
-      const url = (await dying.ready)!;
       const [first, ...fresh] = Array.from({ length: 1 + EACH }, () => newStatement('/entries'));
-      sent.push(first!, ...fresh);
+      sent.push(first!);
       // From its end on, this process has left the log.
-      expect((await send(url, first!))!.length).toBeGreaterThan(0);
-      await writeFile(armed, failpoint);
-      await Promise.all(fresh.map((each) => send(url, each)));
-      expect([failpoint, await dying.ended]).toEqual([failpoint, 'SIGKILL']);
-      await sendAgain(fresh);
+      expect((await send(clean.url, first!))!.length).toBeGreaterThan(0);
+      await sendTwice(fresh, failpoint);
     },
     180_000,
   );
 
   it('every statement has one entry with a receipt that holds, and no two share a leaf', async () => {
-    await deployment.expireLeases();
-    const { url, stop } = await deployment.start(pinned);
+    const { url } = clean;
     const { keys } = (await (await fetch(`${url}/jwks`)).json()) as { keys: [Record<string, unknown>] };
     const leaves = new Set<string>();
     for (const each of sent) {
@@ -124,7 +115,6 @@ describe.each(ENGINES)('on %s', (engine) => {
       leaves.add(`${each.path} ${decode(proof!)[1]}`);
     }
     expect(leaves.size).toBe(sent.length);
-    await stop();
   }, 180_000);
 });
 
