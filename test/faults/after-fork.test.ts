@@ -12,6 +12,7 @@ import { onServer } from '../support/engines.js';
 import { serverUrl } from '../support/prerequisites.js';
 import { createDeployment, type Deployment, type RunningProcess } from './deployment.js';
 import { Journal, until } from './journal.js';
+import { runCommand } from './run-command.js';
 import { runProgram } from './run-program.js';
 
 const WITHIN_MS = 150_000;
@@ -28,7 +29,7 @@ describe('a deployment whose logs were forked, and what is done with it afterwar
   /** Receipts as they were fetched, of every generation. */
   const receipts = new Map<string, string>();
 
-  const run = (...args: string[]) => runProgram(deployment, args);
+  const run = (...args: string[]) => runCommand(deployment, args);
   const operate = (...args: string[]) => run(...args, '--url', service.url);
   const start = () =>
     deployment.start({ WITNESSES: witness.address, WITNESS_SECONDS: '1', ANCHOR_SCHEDULE: '* * * * * *' });
@@ -192,7 +193,7 @@ describe('a deployment whose logs were forked, and what is done with it afterwar
       database = `after_fork_${process.pid}_${Date.now()}`;
       await onServer(serverUrl!, `CREATE DATABASE ${database}`);
       const DATABASE_URL = Object.assign(new URL(serverUrl!), { pathname: `/${database}` }).href;
-      const moved = await run('move', '--to', DATABASE_URL, '--root', root);
+      const moved = await runProgram(deployment, ['move', '--to', DATABASE_URL, '--root', root]);
       expect([moved.code, moved.err, moved.out]).toEqual([0, '', expect.stringContaining('The audit found no fault')]);
       service = await deployment.start({ DATABASE_URL });
       expect(await journal.send(service.url)).toBe(true);

@@ -22,11 +22,14 @@ describe.concurrent.each(ENGINES)('on %s', (engine) => {
   let environment: Record<string, string>;
   let clean: RunningProcess;
   let asset: string;
+  /** Every process accepts it. */
+  let token: string;
   const events: string[] = [];
   beforeAll(async () => {
     deployment = await createDeployment(engine);
     environment = { ...deployment.armable, ANCHOR_SCHEDULE: '* * * * * *' };
     clean = await deployment.start(environment);
+    token = await requestToken(clean.url);
     const body = { proof_mechanism: 'SIMPLE_HASH' };
     asset = String((await ask(clean.url, '/archivist/v2/assets', body))['identity']);
     await record(clean.url);
@@ -36,7 +39,6 @@ describe.concurrent.each(ENGINES)('on %s', (engine) => {
   afterAll(() => deployment?.close());
 
   async function ask(url: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
-    const token = await requestToken(url);
     const response = await fetch(`${url}${path}`, {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
@@ -69,7 +71,6 @@ describe.concurrent.each(ENGINES)('on %s', (engine) => {
       expect([event, listed.length]).toEqual([event, 1]);
       anchors.set(listed[0]!.transaction.hash, listed[0]!.simple_hash_details);
     }
-    const token = await requestToken(url);
     for (const { api_query: query, anchor_hash: hash, event_count: count } of anchors.values())
       expect(await recomputedAnchor(query.replace(PUBLIC_URL, url), token, 2)).toEqual({ hash, count });
     const covered = [...anchors.values()].reduce((sum, { event_count: count }) => sum + count, 0);

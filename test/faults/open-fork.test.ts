@@ -12,6 +12,7 @@ import { decodeNote } from '../../src/core/tlog/signed-note.js';
 import { examineTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
 import { createDeployment, type Deployment, ENGINES, type RunningProcess } from './deployment.js';
 import { type Entry, Journal, until } from './journal.js';
+import { runCommand } from './run-command.js';
 import { runProgram } from './run-program.js';
 
 /** One private log, one public one, and the statement log of each. */
@@ -53,8 +54,8 @@ describe.each(ENGINES)('a log that is forked openly, on %s', (engine) => {
 
   const state = (name: string) => join(deployment.folder, `seen-${name}`);
   const monitor = (name: string, url = service.url) =>
-    runProgram(deployment, ['monitor', url, '--once', '--root', root, '--state', state(name)]);
-  const logs = (...args: string[]) => runProgram(deployment, ['logs', ...args, '--url', service.url]);
+    runCommand(deployment, ['monitor', url, '--once', '--root', root, '--state', state(name)]);
+  const logs = (...args: string[]) => runCommand(deployment, ['logs', ...args, '--url', service.url]);
   const path = (entry: Entry) => `${entry.read}/transparent-statement`;
 
   async function confirmed(entries: readonly Entry[]): Promise<void> {
@@ -154,7 +155,7 @@ describe.each(ENGINES)('a log that is forked openly, on %s', (engine) => {
   }, 300_000);
 
   it('is forked only after a person types its name, and after that has the statement as its first new entry', async () => {
-    const refused = await logs('fork', '--all', '--reason', REASON);
+    const refused = await runProgram(deployment, ['logs', 'fork', '--all', '--reason', REASON, '--url', service.url]);
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('Nothing was changed') });
     const [first] = (
       JSON.parse((await logs('--json')).out) as { logs: { identity: string; name: string; halted: string }[] }

@@ -4,14 +4,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDeployment, type Deployment, ENGINES } from './deployment.js';
 import { Follower } from './follower.js';
 import { Journal, until } from './journal.js';
-import { runProgram } from './run-program.js';
+import { runCommand } from './run-command.js';
 
 /** One private log, one public one, and the statement log of each. */
 const LOGS = 4;
 
 /** Runs `vcon-archivist logs` as the operator. */
 async function logs(deployment: Deployment, url: string, ...more: string[]): Promise<{ code: number; out: string }> {
-  const { code, out, err } = await runProgram(deployment, ['logs', ...more, '--url', url]);
+  const { code, out, err } = await runCommand(deployment, ['logs', ...more, '--url', url]);
   return { code, out: out + err };
 }
 
