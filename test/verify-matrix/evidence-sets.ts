@@ -54,7 +54,7 @@ interface Planned {
  * registered statement, one of them in a log of one leaf; the service is stopped once all evidence is there.
  */
 export async function genuineEvidence(): Promise<GenuineEvidence> {
-  const running = await startTestService();
+  const running = await startTestService({ MASSIF_HEIGHT: String(MASSIF_HEIGHT) });
   try {
     const one = await running.client({ otherTenancy: true, massifHeight: MASSIF_HEIGHT });
     const other = await running.client({ otherTenancy: true, massifHeight: MASSIF_HEIGHT });
