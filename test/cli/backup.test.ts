@@ -10,14 +10,14 @@ import { openEmbeddedOwner } from '../../src/platform/postgres/owner-connection.
 import { createDeployment, type Deployment, ENGINES } from '../faults/deployment.js';
 import { Journal, until } from '../faults/journal.js';
 import { startBuilt } from '../support/built-program.js';
+import { commandLine } from '../support/command-line.js';
 import { onServer } from '../support/engines.js';
 import { serverUrl } from '../support/prerequisites.js';
 
-/** Runs the command line and resolves with its exit code and output. */
+/** Runs a command and resolves with its exit code and output. In this process: only those that are killed need their own. */
 async function cli(environment: Record<string, string>, ...args: string[]) {
-  const program = startBuilt('cli/vcon-archivist', { PORT: '1', ...environment }, args);
-  const code = await program.ended;
-  return { code, ...program.written };
+  const { exitCode: code, out, err } = await commandLine(args, { PORT: '1', ...environment });
+  return { code, out, err };
 }
 
 /** Runs the command line until it opens this named pipe to read it for the n-th time, and kills it there. */
