@@ -11,7 +11,7 @@ import { engines, type TestDatabase } from '../../support/engines.js';
 const TENANT = '0190a8c0-0000-7000-8000-00000000000a';
 const ASSET = '0190a8c0-0000-7000-8000-0000000000aa';
 const START = Date.parse('2026-11-20T10:00:00Z');
-const SHARES = 40;
+const SHARES = 20;
 /** With this in each of them, three past states are a portion. */
 const SECRET = 800_000;
 const A_PORTION = 3;
