@@ -5,10 +5,12 @@ import { decodeSign1, encodeSign1, signatureInput } from '../../src/core/cose/si
 import type { Signer } from '../../src/core/cose/signature.js';
 import type { KeyManifest, ManifestKey } from '../../src/core/keys/key-manifest.js';
 import { namedKey } from '../../src/core/keys/manifest-key.js';
+import { readKeyManifest } from '../../src/core/keys/read-key-manifest.js';
 import { rootFingerprint } from '../../src/core/keys/root-fingerprint.js';
 import { signKeyManifest } from '../../src/core/keys/sign-key-manifest.js';
 import { encodeKeyManifests } from '../../src/core/keys/verify-key-manifests.js';
 import { sha256 } from '../../src/core/sha256.js';
+import { stepsFrom, withEndedKeys } from '../core/keys/contradicting-manifests.js';
 import { firstManifest, nextManifest, sampleRoot } from '../core/keys/sample-manifests.js';
 import {
   logged,
@@ -224,6 +226,18 @@ describe('key manifests', async () => {
     ['a signature of another key', 'refused manifest_signature_invalid', given([withSignature(first, second)])],
   ])('are judged alike: %s', async (_, expected, evidence, signer = root) => {
     expect(await told(evidence, [], fingerprint(signer))).toBe(expected);
+  });
+
+  const ended = { ...withEndedKeys(one, { retired: 'seal', revoked: 'issuer' }), previous: sha256(first) };
+  const endedBytes = await signed(ended);
+  const steps = stepsFrom(readKeyManifest(endedBytes).manifest);
+  it.each([
+    ...steps.good.map(({ step, to }) => [step, good, to] as const),
+    ...steps.contradicting.map(({ step, to }) => [step, 'refused manifest_invalid', to] as const),
+  ])('are judged alike, with a gap and without: %s', async (_, expected, to) => {
+    const after = (number: number) => signed({ ...ended, previous: sha256(endedBytes), ...to, number });
+    expect(await told(given([first, endedBytes, await after(3)]))).toBe(expected);
+    expect(await told(given([endedBytes], [await after(9)]))).toBe(expected);
   });
 
   it('are judged alike with any member of another value, signed by the root', async () => {

@@ -2,6 +2,7 @@ import { toBase64 } from '../../core/bytes.js';
 import { publicJwk } from '../../core/cose/public-key.js';
 import { VerificationError } from '../../core/errors.js';
 import type { KeyManifest, ManifestKey } from '../../core/keys/key-manifest.js';
+import { stepFault } from '../../core/keys/manifest-steps.js';
 import { readKeyManifest } from '../../core/keys/read-key-manifest.js';
 import { ApiError } from '../../platform/errors.js';
 import { fits } from '../../platform/keys/key-fit.js';
@@ -113,9 +114,9 @@ export async function publishManifest(deps: KeyOperatorDeps, base64: string): Pr
         'bad_request',
         `manifest: has the number ${manifest.number}, and the newest one has ${before.number}. If it is not published yet, propose the change again, then sign and publish the new proposal.`,
       );
+    const fault = stepFault(manifest, before);
+    if (fault !== undefined) throw new ApiError('bad_request', `manifest: ${fault}.`);
     for (const key of manifest.keys) await checkKey(deps, before, key);
-    const lost = before.keys.find(({ keyId }) => !manifest.keys.some((key) => key.keyId === keyId));
-    if (lost) throw new ApiError('bad_request', `manifest: key ${lost.keyId} is missing; keys are never removed.`);
     const revokes = (key: ManifestKey) =>
       key.role === 'issuer' &&
       key.state === 'revoked' &&
@@ -146,18 +147,10 @@ function activates({ keys }: KeyManifest, { keyId, state }: ManifestKey): boolea
   return state === 'active' && keys.some((key) => key.keyId === keyId && key.state === 'pending');
 }
 
-function sameSizes(left: ManifestKey['revokedAt'] = {}, right: ManifestKey['revokedAt'] = {}): boolean {
-  return Object.keys({ ...left, ...right }).every((name) => left[name] === right[name]);
-}
-
 async function checkKey(deps: KeyOperatorDeps, { keys }: KeyManifest, key: ManifestKey): Promise<void> {
   const refuse = (what: string) => new ApiError('bad_request', `manifest: key ${key.keyId} ${what}.`);
   const before = keys.find(({ keyId }) => keyId === key.keyId);
   if (before) {
-    if (before.state === 'revoked' && !sameSizes(before.revokedAt, key.revokedAt))
-      throw refuse('was revoked at other sizes');
-    const same = before.role === key.role && before.validFromMs === key.validFromMs && before.since === key.since;
-    if (!same) throw refuse('has another role or another beginning than before');
     if (!NEXT_STATES[before.state].includes(key.state)) throw refuse(`cannot become ${key.state}`);
     return;
   }

@@ -122,6 +122,14 @@ function rejectDoubles(manifest: Pick<KeyManifest, 'keys' | 'logs'>): void {
   for (const { role } of manifest.keys) if (!active.includes(role)) throw bad(`the role ${role} has no active key`);
 }
 
+/** At a larger size than the log had, a stolen key would go on to sign what counts. */
+function rejectLaterRevocations({ keys, logs }: Pick<KeyManifest, 'keys' | 'logs'>): void {
+  const sizes = new Map(logs.map(({ name, size: published }) => [name, published]));
+  for (const { revokedAt = {} } of keys)
+    for (const [name, revoked] of Object.entries(revokedAt))
+      if (revoked > (sizes.get(name) ?? -1n)) throw bad('a key was revoked at a larger size than a log has');
+}
+
 function decodePayload(payload: Uint8Array): Omit<KeyManifest, 'issuer' | 'subject'> {
   const map = decodeCbor(payload, { maxBytes: MOST_BYTES });
   if (!(map instanceof Map)) throw bad('its payload is not a map');
@@ -147,6 +155,7 @@ function decodePayload(payload: Uint8Array): Omit<KeyManifest, 'issuer' | 'subje
   };
   if (manifest.firstIssuedAtMs > issuedAtMs) throw bad('it is older than the first');
   rejectDoubles(manifest);
+  rejectLaterRevocations(manifest);
   if (!equalBytes(encodeManifestPayload(manifest), payload)) throw bad('its payload is not encoded canonically');
   return manifest;
 }

@@ -9,6 +9,7 @@ import { verifySign1 } from '../cose/verify-sign1.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
 import type { KeyManifest } from './key-manifest.js';
+import { stepFault } from './manifest-steps.js';
 import { type ReadKeyManifest, readKeyManifest } from './read-key-manifest.js';
 
 const MOST_MANIFESTS = 1000;
@@ -100,6 +101,8 @@ export function checkFollows(
   if (issuedAtMs < last.issuedAtMs) throw refuse(`${later} was made before ${earlier}`);
   if (firstIssuedAtMs !== last.firstIssuedAtMs)
     throw refuse(`${later} and ${earlier} do not agree on when the first manifest was made`);
+  const fault = stepFault(manifest, last);
+  if (fault !== undefined) throw refuse(`${later} contradicts ${earlier}: ${fault}`);
 }
 
 /**

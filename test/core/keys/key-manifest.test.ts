@@ -24,12 +24,15 @@ import { LAST_TIME_MS } from '../../../src/core/last-time.js';
 import { sha256 } from '../../../src/core/sha256.js';
 import { nodeVerify } from '../../../src/platform/keys/node-verify.js';
 import { readFixtureFile } from '../../support/read-fixture-file.js';
+import { stepsFrom, withEndedKeys } from './contradicting-manifests.js';
 import { firstManifest, nextManifest, sampleRoot } from './sample-manifests.js';
 
 interface Known {
   readonly roots: { jwk: Record<string, string>; thumbprint: string; fingerprint: string }[];
   readonly manifests: { number: number; root: number; sha256: string; bytes: string }[];
   readonly file: string;
+  /** Manifest 2 after manifest 1, and what cannot be manifest 3 after it. */
+  readonly contradicting: { before: string; after: { step: string; bytes: string }[] };
   readonly tenancy_key: { issuer_key: Record<string, string>; certificate: string; key_id: string };
 }
 const known = readFixtureFile<Known>('keys/key-manifests.json');
@@ -125,6 +128,66 @@ describe('a key manifest', () => {
     expect(await after({ ...fitting, subject: 'log/another' })).toBe('manifest_invalid');
     expect(await after(one)).toBe('manifest_older');
     expect(await after(fitting, stranger)).toBe('root_not_trusted');
+  });
+
+  describe('that another one precedes', async () => {
+    const one = readKeyManifest(bytesOf[0]).manifest;
+    const two = {
+      ...withEndedKeys(one, { retired: 'seal', revoked: 'issuer' }),
+      previous: sha256(bytesOf[0]),
+    };
+    const second = await signKeyManifest(two, old);
+    const [, before] = await verifyKeyManifests(read(bytesOf[0], second), thumbprint, nodeVerify);
+    const { good, contradicting } = stepsFrom(readKeyManifest(second).manifest);
+    const numbered = (to: Partial<KeyManifest>, number: number) =>
+      signKeyManifest({ ...two, previous: sha256(second), ...to, number }, old);
+    /** How each verifier of a chain answers: the next one, a file without and with a gap, and two files. */
+    const told = async (to: Partial<KeyManifest>) => {
+      const [third, ninth] = [await numbered(to, 3), await numbered(to, 9)];
+      const chain = (...manifests: Uint8Array[]) => verifyKeyManifests(read(...manifests), thumbprint, nodeVerify);
+      return Promise.all([
+        codeOf(() => verifyNextKeyManifest(before!, third, nodeVerify)),
+        codeOf(() => chain(bytesOf[0], second, third)),
+        codeOf(() => chain(second, ninth)),
+        codeOf(async () => joinKeyManifests([await chain(ninth), await chain(second)])),
+      ]);
+    };
+
+    it.each(good.map(({ step, to }) => [step, to] as const))('is accepted if %s', async (_, to) => {
+      expect(new Set(await told(to))).toEqual(new Set(['accepted']));
+    });
+
+    it.each(contradicting.map(({ step, to }) => [step, to] as const))('is refused if %s', async (_, to) => {
+      expect(new Set(await told(to))).toEqual(new Set(['manifest_invalid']));
+    });
+
+    it('is refused if a log is removed', async () => {
+      const [first] = await verifyKeyManifests(read(bytesOf[0]), thumbprint);
+      const after = async (logs: KeyManifest['logs']) => {
+        const manifest = { ...one, number: 2, previous: sha256(bytesOf[0]), logs };
+        return codeOf(async () => verifyNextKeyManifest(first!, await signKeyManifest(manifest, old)));
+      };
+      expect(await after(one.logs)).toBe('accepted');
+      expect(await after(one.logs.slice(1))).toBe('manifest_invalid');
+    });
+
+    it('is refused in the known answers', async () => {
+      const after = contradicting.map(async ({ step, to }) => ({ step, bytes: toHex(await numbered(to, 3)) }));
+      expect(known.contradicting).toEqual({ before: toHex(second), after: await Promise.all(after) });
+    });
+  });
+
+  it('is refused with a key that was revoked at a larger size than a log has, or in a log that is not listed', async () => {
+    const two = readKeyManifest(bytesOf[1]).manifest;
+    const at = (revokedAt: Record<string, bigint>) =>
+      codeOf(async () => {
+        const keys = two.keys.map((key) => (key.state === 'revoked' ? { ...key, revokedAt } : key));
+        return readKeyManifest(await signKeyManifest({ ...two, keys }, old));
+      });
+    const [, { name, size }] = two.logs as [unknown, KeyManifest['logs'][number]];
+    expect(await at({ [name]: size })).toBe('accepted');
+    expect(await at({ [name]: size + 1n })).toBe('malformed');
+    expect(await at({ 'log/another': 0n })).toBe('malformed');
   });
 
   it('is of one history, in however many files it was given', async () => {

@@ -74,9 +74,8 @@ class ListedKey:
         ended, self.is_revoked = self.state in ("retired", "revoked"), self.state == "revoked"
         _members(value, 1, 2, 3, 4, 6, *((5,) if ended else ()), *((7,) if self.is_revoked else ()))
         self.role, self.start = _text(value[1]), _whole(value[4], most=LAST_MS)
-        if ended:
-            _whole(value[5], self.start, LAST_MS)
-        _whole(value[6], 1, number)
+        self.end = _whole(value[5], self.start, LAST_MS) if ended else None
+        self.since = _whole(value[6], 1, number)
         self.sizes = value.get(7, {})
         _form(isinstance(self.sizes, dict), "the sizes at the revocation are no map")
         for name, size in self.sizes.items():
@@ -104,6 +103,13 @@ class ListedKey:
             own = h(cbor.encode({label: cose_key[label] for label in (1, -1, *labels)}))
         _form(cose_key[2] == own, "the id of a key is another key's")
         return own, keys.from_cose(cose_key) if cose_key[3] in (-7, -8) else None
+
+    def goes_on_from(self, before):
+        """No key goes back to an earlier state, and what was said about it stays."""
+        return ((self.role, self.start, self.since) == (before.role, before.start, before.since)
+                and STATES.index(self.state) >= STATES.index(before.state)
+                and (before.end is None or self.end <= before.end)
+                and (not before.is_revoked or self.sizes == before.sizes))
 
     @property
     def place(self):
@@ -149,10 +155,9 @@ class Manifest:
     @staticmethod
     def _log(value):
         _members(value, *range(1, 6))
-        _text(value[2], LOG_KINDS)
         _hash(value[4])
         size = _whole(value[3], most=2**64)
-        return {"size": size, "first_size": _whole(value[5], most=size)}
+        return {"kind": _text(value[2], LOG_KINDS), "size": size, "first_size": _whole(value[5], most=size)}
 
     def _check_lists(self, value):
         _form(len(self.logs) == len(value[8]), "a log is listed twice, or is not a map")
@@ -160,6 +165,9 @@ class Manifest:
         active = [key.role for key in self.keys if key.state == "active"]
         _form(len(set(active)) == len(active), "a role has two active keys")
         _form(set(active) == {key.role for key in self.keys}, "a role has no active key")
+        later = any(name not in self.logs or size > self.logs[name]["size"]
+                    for key in self.keys for name, size in key.sizes.items())
+        _form(not later, "a key was revoked at a larger size than a log has")
         _form(self.keys == sorted(self.keys, key=lambda key: key.place), "the keys are in another order")
 
     def check_signature(self):
@@ -172,6 +180,14 @@ class Manifest:
         good = (self.log == before.log and self.first_made == before.first_made and self.made >= before.made
                 and (self.number > before.number + 1 or self.previous == h(before.bytes)))
         require(good, "manifest_invalid", f"manifest {self.number} does not follow {before.number}")
+        require(self._goes_on_from(before), "manifest_invalid", f"manifest {self.number} contradicts {before.number}")
+
+    def _goes_on_from(self, before):
+        """Keys and logs are never removed, and a new key says since when it is listed."""
+        keys, known = {key.id: key for key in self.keys}, {key.id for key in before.keys}
+        return (all(key.id in keys and keys[key.id].goes_on_from(key) for key in before.keys)
+                and all(key.since > before.number for key in self.keys if key.id not in known)
+                and all(name in self.logs and _is_grown(self.logs[name], log) for name, log in before.logs.items()))
 
     def keys_of(self, *roles):
         return [listed.key for listed in self.keys if listed.role in roles and listed.key]
@@ -180,6 +196,11 @@ class Manifest:
         """The key of a proof as it is listed; None for proofs without a key and for other keys."""
         thumbprint = proof["key"]["thumbprint"] if "key" in proof else None
         return next((key for key in self.keys if key.id.hex() == thumbprint), None)
+
+
+def _is_grown(log, before):
+    same = all(log[member] == before[member] for member in ("kind", "first_size"))
+    return same and log["size"] >= before["size"]
 
 
 def _usable(value):
