@@ -233,7 +233,7 @@ describe('the audit of key manifests', () => {
     expect(faults).toEqual([
       'the key manifest is not signed by the root key that has this fingerprint',
       `key manifest ${manifest.number} of KEYS_DIR differs from the one in the database`,
-      'key manifest 1 differs from the one in the object store',
+      `${key} in the object store is damaged (the signature of key manifest ${manifest.number} does not match its content): restore it from a copy of the object store (docs/operate/keys.md#a-key-manifest-in-the-object-store-is-damaged)`,
     ]);
     const known = { remembered: bytes, thumbprint: keyThumbprint(readKeyManifest(first).manifest.root) };
     expect(await faultsOfKeys({ root: known })).toEqual([]);

@@ -12,7 +12,7 @@ import {
   verifyNextKeyManifest,
 } from '../../core/keys/verify-key-manifests.js';
 import { DEPLOYMENT_ROLES, PEPPER_ROLE, TENANCY_ROLES } from '../../platform/keys/key-role.js';
-import { keptManifest } from '../../platform/keys/manifest/manifest-objects.js';
+import { keptManifest, manifestDamage, manifestObjectKey } from '../../platform/keys/manifest/manifest-objects.js';
 import { manifestRowFaults } from '../../platform/keys/manifest/manifest-rows.js';
 import { listSigningKeys, type TenancyKeyRow } from '../../platform/keys/signing-key-store.js';
 import { jwkAddress } from '../../platform/keys/wallet-address.js';
@@ -140,7 +140,7 @@ async function auditRoot(
 }
 
 async function auditPlace(
-  { objectStore }: KeysAudit,
+  { objectStore, verifySignature }: KeysAudit,
   { manifest }: TrustedKeyManifest,
   row: ManifestAuditRow,
   fault: (what: string) => void,
@@ -152,7 +152,11 @@ async function auditPlace(
   if (!row.entry || !equalBytes(row.entry, row.manifest)) fault(`${what} differs from its entry of the keys log`);
   const kept = await keptManifest(objectStore, manifest.subject, Number(row.number));
   if (!kept) fault(`${what} is not in the object store`);
-  else if (!equalBytes(kept, row.manifest)) fault(`${what} differs from the one in the object store`);
+  else if (!equalBytes(kept, row.manifest)) {
+    const key = manifestObjectKey(manifest.subject, Number(row.number));
+    const damage = await manifestDamage(key, kept, verifySignature);
+    fault(damage ?? `${what} differs from the one in the object store`);
+  }
   if (row.number !== BigInt(manifest.number)) return;
   if (await keptManifest(objectStore, manifest.subject, manifest.number + 1))
     fault(`the object store has key manifest ${manifest.number + 1}: the database was rolled back to an older state`);

@@ -9,13 +9,16 @@ import { proposeManifest, publishManifest } from '../../../src/archivist/operato
 import { fromBase64, toBase64, toHex } from '../../../src/core/bytes.js';
 import type { ManifestKey } from '../../../src/core/keys/key-manifest.js';
 import { namedKey } from '../../../src/core/keys/manifest-key.js';
-import { completeKeyManifest } from '../../../src/core/keys/sign-key-manifest.js';
+import { completeKeyManifest, signKeyManifest } from '../../../src/core/keys/sign-key-manifest.js';
 import { fileObjectStore } from '../../../src/platform/file-object-store.js';
 import { openKeyManifests } from '../../../src/platform/keys/manifest/key-manifests.js';
 import { manifestFile } from '../../../src/platform/keys/manifest/manifest-file.js';
+import { manifestObjectKey } from '../../../src/platform/keys/manifest/manifest-objects.js';
 import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
 import { nodeVerify } from '../../../src/platform/keys/node-verify.js';
+import type { ObjectStore } from '../../../src/platform/object-store.js';
 import { startTestService, type TestService } from '../../api/test-service.js';
+import { sampleRoot } from '../../core/keys/sample-manifests.js';
 
 const PATIENCE = { timeout: 40_000, interval: 50 };
 const STRANGER = '01900000-0000-7000-8000-00000000000f';
@@ -215,14 +218,64 @@ describe('the newest key manifest', () => {
     expect(toHex(deps().manifests.current.bytes)).toBe(bytes);
   });
 
-  it('is refused in KEYS_DIR where its signature is damaged, and the file is named', async () => {
+  /** Starts from these bytes in `KEYS_DIR`, with an object store that has these bytes as the newest manifest. */
+  async function opened(inKeysDir: Uint8Array, inStore?: Uint8Array, ofNumber = current().number) {
     const { database, deployment } = running.service.parts;
     const { deploymentTenancy } = deployment;
-    const file = manifestFile(await mkdtemp(join(keysDir, 'damaged-')), deploymentTenancy);
-    const { bytes } = deps().manifests.current;
-    await file.replace(bytes.with(-1, bytes.at(-1)! ^ 1));
-    const objectStore = fileObjectStore(join(running.environment.DATA_DIR, 'objects'));
-    const opened = openKeyManifests({ database, objectStore, file, verifySignature: nodeVerify, deploymentTenancy });
-    await expect(opened).rejects.toThrow(`${file.path} cannot be used (`);
+    const file = manifestFile(await mkdtemp(join(keysDir, 'other-')), deploymentTenancy);
+    await file.replace(inKeysDir);
+    const own = fileObjectStore(join(running.environment.DATA_DIR, 'objects'));
+    const damagedKey = manifestObjectKey(current().subject, ofNumber);
+    const damaged: ObjectStore = {
+      ...own,
+      get: async (key) => (key === damagedKey ? inStore : own.get(key)),
+      putNew: async (key, bytes) => (key === damagedKey ? 'different' : own.putNew(key, bytes)),
+    };
+    const objectStore = inStore ? damaged : own;
+    const manifests = openKeyManifests({ database, objectStore, file, verifySignature: nodeVerify, deploymentTenancy });
+    return { file, manifests };
+  }
+  const newest = () => deps().manifests.current.bytes;
+  const flipped = (bytes: Uint8Array) => bytes.with(-1, bytes.at(-1)! ^ 1);
+
+  it('is refused in KEYS_DIR where its signature is damaged: the file and the way out are named', async () => {
+    const { file, manifests } = await opened(flipped(newest()));
+    await expect(manifests).rejects.toThrow(
+      `${file.path} cannot be used (the signature of key manifest ${current().number} does not match its content): restore it from the newest backup of KEYS_DIR (docs/operate/keys.md)`,
+    );
+  });
+
+  const DAMAGED = 'in the object store is damaged (';
+  const WAY_OUT = '): restore it from a copy of the object store (docs/operate/keys.md';
+
+  it.each<[string, (bytes: Uint8Array) => Uint8Array]>([
+    ['cut off', (bytes) => bytes.subarray(0, 100)],
+    ['empty', () => new Uint8Array()],
+    ['with another signature', flipped],
+  ])('is damaged in the object store, not forged, if it is %s', async (_, damage) => {
+    const { manifests } = await opened(newest(), damage(newest()));
+    const told = await manifests.then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    expect(told).toContain(`${manifestObjectKey(current().subject, current().number)} ${DAMAGED}`);
+    expect(told).toContain(WAY_OUT);
+  });
+
+  it('is told as forged in the object store if another root key has signed it', async () => {
+    const { manifest } = deps().manifests.current;
+    const stranger = sampleRoot(9);
+    const { manifests } = await opened(
+      newest(),
+      await signKeyManifest({ ...manifest, root: stranger.publicKey }, stranger),
+    );
+    await expect(manifests).rejects.toThrow('the root key has signed two, or one of both is forged');
+  });
+
+  it('is a fault where the next one in the object store is damaged', async () => {
+    const { manifests } = await opened(newest(), newest().subarray(0, 100), current().number + 1);
+    const { faults } = await manifests;
+    expect(faults).toEqual([expect.stringContaining(DAMAGED)]);
+    expect(faults[0]).toContain(WAY_OUT);
   });
 });

@@ -10,7 +10,7 @@ import type { ObjectStore } from '../../object-store.js';
 import type { Database } from '../../postgres/database.js';
 import { type KeyManifestRow, listKeyManifests } from './key-manifest-store.js';
 import type { ManifestFile } from './manifest-file.js';
-import { keepManifest, keptManifest, manifestObjectKey } from './manifest-objects.js';
+import { keepManifest, keptManifest, manifestDamage, manifestObjectKey } from './manifest-objects.js';
 
 interface ManifestDeps {
   readonly database: Database;
@@ -56,6 +56,11 @@ function storedFault(rows: readonly KeyManifestRow[], { manifest, bytes }: Trust
   return undefined;
 }
 
+async function objectFault(deps: ManifestDeps, key: string, bytes: Uint8Array, why: string): Promise<string> {
+  const damage = await manifestDamage(key, bytes, deps.verifySignature);
+  return damage ?? `a key manifest in the object store is not accepted: ${why}`;
+}
+
 async function look(deps: ManifestDeps, current: TrustedKeyManifest, thorough: boolean): Promise<Found> {
   const { database, deploymentTenancy, objectStore } = deps;
   const from = BigInt(current.manifest.number);
@@ -76,7 +81,8 @@ async function look(deps: ManifestDeps, current: TrustedKeyManifest, thorough: b
     const kept = await keptManifest(objectStore, subject, number + 1);
     const next = kept && (await following(deps, newest, kept));
     more = next !== undefined && typeof next !== 'string';
-    if (typeof next === 'string') faults.push(`a key manifest in the object store is not accepted: ${next}`);
+    if (typeof next === 'string')
+      faults.push(await objectFault(deps, manifestObjectKey(subject, number + 1), kept!, next));
     else if (next) {
       faults.push(
         `key manifest ${number + 1} is in the object store, but not in the database: the database was rolled back to an older state`,
@@ -89,7 +95,7 @@ async function look(deps: ManifestDeps, current: TrustedKeyManifest, thorough: b
 
 /** From here on, no process of this deployment accepts an older manifest. */
 async function keep(deps: ManifestDeps, { manifest, bytes }: TrustedKeyManifest): Promise<void> {
-  await keepManifest(deps.objectStore, manifest, bytes);
+  await keepManifest(deps.objectStore, manifest, bytes, deps.verifySignature);
   await deps.file.replace(bytes);
 }
 
