@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takeClaims } from '../../src/archivist/idempotency/idempotency-store.js';
+import { findClaims, releaseClaims, takeClaims } from '../../src/archivist/idempotency/idempotency-store.js';
 import { purgeIdempotency } from '../../src/archivist/idempotency/purge-idempotency.js';
 import { startPurgeIdempotencyJob } from '../../src/archivist/idempotency/purge-idempotency-job.js';
 import { insertTenancy } from '../../src/iam/tenancies/tenancy-store.js';
+import type { Tx } from '../../src/platform/postgres/database.js';
 import { postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
 import { eventually } from '../plugins/plugin-rig.js';
 import { engines, type TestDatabase } from '../support/engines.js';
@@ -46,6 +47,37 @@ describe.each(engines())('old idempotency keys on %s', (engine) => {
     );
     return new Map(rows.map((row) => [row.tenant_id, Number(row.count)]));
   };
+
+  it('are taken by a request that finds them while they are purged: the next one must find them', async () => {
+    const { database } = opened;
+    const claim = (scope = randomBytes(32)) => ({
+      tenantId: tenants[0]!,
+      scope,
+      bodyHash: randomBytes(32),
+      resource: randomUUID(),
+    });
+    const [old, kept] = [claim(), claim()];
+    await database.inTransaction('system', (tx) => takeClaims(tx, [old], new Date(NOW - 31 * DAY)));
+    await database.inTransaction('system', (tx) => takeClaims(tx, [kept], new Date(NOW)));
+    const [again, repeated, fresh] = [claim(old.scope), claim(kept.scope), claim()];
+    const taken = await database.inTransaction('system', (tx) => {
+      let isPurged = false;
+      const afterPurge: Tx = {
+        execute: (text, values) => tx.execute(text, values),
+        async query(text, values) {
+          if (!isPurged)
+            await tx.execute('DELETE FROM archivist.idempotency WHERE created_at < $1', [new Date(NOW - DAY)]);
+          isPurged = true;
+          return tx.query(text, values);
+        },
+      };
+      return takeClaims(afterPurge, [again, repeated, fresh], new Date(NOW));
+    });
+    expect(taken.map((earlier) => earlier?.resource)).toEqual([undefined, kept.resource, undefined]);
+    const held = await database.inTransaction('system', (tx) => findClaims(tx, [again, fresh]));
+    expect(held.map((row) => row?.resource)).toEqual([again.resource, fresh.resource]);
+    await database.inTransaction('system', (tx) => releaseClaims(tx, [again, kept, fresh]));
+  });
 
   it('are forgotten after 30 days, of every tenancy and however many, and not before', async () => {
     const [first, second, third] = tenants as [string, string, string];

@@ -46,11 +46,18 @@ export async function takeClaims(
   claims: readonly NewClaim[],
   now: Date,
 ): Promise<(EarlierResult | undefined)[]> {
+  if (claims.length === 0) return [];
   const taken = await insertRows(tx, CLAIM, stored(claims, now), `${IN_ORDER} ON CONFLICT DO NOTHING`);
   if (taken === claims.length) return claims.map(() => undefined);
   const held = await findClaims(tx, claims);
-  // A row with the resource id that was generated just now is the one that this statement wrote.
-  return claims.map(({ resource }, place) => (held[place]?.resource === resource ? undefined : held[place]));
+  // A claim that was neither written nor found has been purged in between. Without a row, it would hold off nobody.
+  const purged = claims.filter((_, place) => !held[place]);
+  const later = new Map((await takeClaims(tx, purged, now)).map((result, place) => [purged[place], result]));
+  return claims.map((claim, place) => {
+    const row = held[place] ?? later.get(claim);
+    // A row with the resource id that was generated just now is the one that this statement wrote.
+    return row?.resource === claim.resource ? undefined : row;
+  });
 }
 
 /** What earlier requests created under these claims' keys, in their order. */
