@@ -4,7 +4,7 @@ import { diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import { ApiError, type ErrorCode, retryLater } from '../errors.js';
 import { KeyModuleError } from '../keys/pkcs11/key-module-error.js';
 import { ObjectStoreFailed } from '../object-store-failed.js';
-import { isDatabaseUnavailable, isRefusedValue } from '../postgres/transient-errors.js';
+import { isDatabaseFailing, isRefusedValue } from '../postgres/transient-errors.js';
 import { TimeLimitError } from '../time-limit.js';
 
 const RETRY_SECONDS = 2;
@@ -18,7 +18,7 @@ export function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof ZodError) return schemaRefusal(error, 'body');
   if (isNoSpace(error)) return diskFullOf(error);
-  if (isDatabaseUnavailable(error))
+  if (isDatabaseFailing(error))
     return retryLater('unavailable', 'The database does not answer; try again shortly.', RETRY_SECONDS);
   if (error instanceof KeyModuleError)
     return retryLater('unavailable', 'The signing module does not answer; try again shortly.', RETRY_SECONDS);

@@ -17,6 +17,9 @@ const BROKEN: ReadonlySet<string> = new Set([
   ...['EAI_AGAIN', 'ENOTFOUND'],
 ]);
 const QUERY_CANCELED = '57014';
+/** Another transaction holds the lock for longer than `lock_timeout`. */
+const LOCK_NOT_AVAILABLE = '55P03';
+const IO_ERROR = '58030';
 /** The driver gives these no code. */
 const LOST = /^(Connection terminated|Client has encountered a connection)/;
 /** The connection was known to be lost. */
@@ -72,8 +75,16 @@ export function isRetried(error: unknown): boolean {
 /** True if the database, not the request, is at fault: the caller should try again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = codeOf(error);
-  const late = code === QUERY_CANCELED || matches(error, TOO_LATE);
+  const late = code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE || matches(error, TOO_LATE);
   return isRetried(error) || late || code.startsWith('53') || error instanceof DatabaseUnreachable;
+}
+
+/**
+ * True if a request fails through no fault of its own: the database is unavailable, or its disk could not be read or written.
+ * An audit does not wait for such a disk, because a block that is never read again is damage.
+ */
+export function isDatabaseFailing(error: unknown): boolean {
+  return isDatabaseUnavailable(error) || codeOf(error) === IO_ERROR;
 }
 
 /** True if the database refused a value: text it cannot store, or a number or row that is too large. */

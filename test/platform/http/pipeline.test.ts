@@ -87,6 +87,8 @@ const FAILURES: Readonly<Record<string, unknown>> = {
   bug: new TypeError('secret detail'),
   down: withCode('ECONNREFUSED'),
   slow: withCode('57014'),
+  locked: withCode('55P03'),
+  unread: withCode('58030'),
   value: withCode('22021'),
   nothing: undefined,
 };
@@ -383,8 +385,8 @@ except urllib.error.HTTPError as error:
     expect(errors.join('')).toContain('secret detail');
   });
 
-  it('answers 503 with the time to wait while the database is away, and 400 for a value that it cannot keep', async () => {
-    for (const how of ['down', 'slow']) {
+  it('answers 503 with the time to wait while the database is away, locked or cannot read its disk, and 400 for a value that it cannot keep', async () => {
+    for (const how of ['down', 'slow', 'locked', 'unread']) {
       const response = await fetch(`${server.url}/fails/${how}`);
       expect(await refused(response, 503, 'unavailable')).not.toContain('secret');
       expect(response.headers.get('retry-after')).toBe('2');

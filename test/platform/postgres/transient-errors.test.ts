@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isDatabaseUnavailable, isRetried } from '../../../src/platform/postgres/transient-errors.js';
+import {
+  isDatabaseFailing,
+  isDatabaseUnavailable,
+  isRetried,
+} from '../../../src/platform/postgres/transient-errors.js';
 
 const withCode = (code: string) => Object.assign(new Error('of the driver'), { code });
 
@@ -12,8 +16,13 @@ describe('an error of the database', () => {
     expect([isRetried(withCode(code)), isDatabaseUnavailable(withCode(code))]).toEqual([true, true]);
   });
 
-  it.each(['57014', '53200'])('%s passes, but is not tried again at once', (code) => {
+  it.each(['57014', '53200', '55P03'])('%s passes, but is not tried again at once', (code) => {
     expect([isRetried(withCode(code)), isDatabaseUnavailable(withCode(code))]).toEqual([false, true]);
+  });
+
+  it('58030 fails a request, and is no outage for an audit: a block that cannot be read may be damaged', () => {
+    const error = withCode('58030');
+    expect([isRetried(error), isDatabaseUnavailable(error), isDatabaseFailing(error)]).toEqual([false, false, true]);
   });
 
   it.each(['23505', '42703', 'ENOENT'])('%s does not pass', (code) => {
