@@ -6,6 +6,7 @@ import {
   errors,
   type JWTPayload,
   type JWTVerifyGetKey,
+  type JWTVerifyOptions,
   jwtVerify,
 } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -37,6 +38,8 @@ const REMEMBERED = 1_000;
 /** Of the tokens; what is kept of one can be fifteen times as large. */
 const REMEMBERED_BYTES = 2 * 1024 * 1024;
 const KEYS_LIVE_MS = 10 * 60 * 1000;
+/** Each key that a token fits costs a check of its signature. */
+const MOST_KEYS_TRIED = 8;
 /** The provider has no such key, or the token does not say which one it means. */
 const OF_TOKEN = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
 
@@ -102,7 +105,7 @@ export function createProviderTokens(deps: {
       if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('a header member is not accepted');
       if (!TYPES.includes(header.typ?.toLowerCase())) throw new Error('neither an access token nor an ID token');
       const { keyOf, untilMs } = await keysOf(issuer);
-      const { payload } = await jwtVerify(token, keyOf, {
+      const payload = await claimsOf(token, keyOf, {
         algorithms: ALGORITHMS,
         issuer,
         clockTolerance: CLOCK_SKEW_SECONDS,
@@ -115,6 +118,26 @@ export function createProviderTokens(deps: {
       return payload;
     },
   };
+}
+
+/** A provider may publish several keys under one id (RFC 7517, section 4.5): the token is by one of those that fit it. */
+async function claimsOf(token: string, keyOf: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keyOf, options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    let tried = 0;
+    for await (const key of error) {
+      tried += 1;
+      if (tried > MOST_KEYS_TRIED) break;
+      try {
+        return (await jwtVerify(token, key, options)).payload;
+      } catch (failure) {
+        if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
+      }
+    }
+    throw error;
+  }
 }
 
 /** @throws {Error} what the token is to blame for, and every other failure as the provider's */
