@@ -14,6 +14,7 @@ import {
   SEARCH_PATH,
 } from './service-role.js';
 import { requireFinishedRestore } from './table-copy-store.js';
+import { requireWritable } from './usable-server.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** The server ends a statement after 30 s (`service-role.ts`); a server that does not even do that counts as lost. */
@@ -87,6 +88,7 @@ export async function openPostgresql(
   { restoring, asItIs, disk }: OpenOptions = {},
 ): Promise<PooledDatabase> {
   await asConnectingRole(url, async (client) => {
+    if (!asItIs) await requireWritable(client);
     if (!restoring) await requireFinishedRestore(client);
     await (asItIs ? requireMigrated(client) : migrate(client));
   });

@@ -1,3 +1,5 @@
+import type { ClientBase } from 'pg';
+
 /** What a server says of itself and of a database. */
 export interface ServerFacts {
   /** Such as `UTF8`. */
@@ -23,5 +25,22 @@ export function requireUsableServer({ encoding, version, versionNumber }: Server
   if (encoding !== 'UTF8')
     throw new Error(
       `the encoding ${encoding} cannot store or search all text. Create the database with ENCODING 'UTF8' TEMPLATE template0 (${guide})`,
+    );
+}
+
+/**
+ * Checks that a connection may write: a start could only fail later, with PostgreSQL's words for whatever it writes first.
+ * @throws {Error} saying what to change
+ */
+export async function requireWritable(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean; writable: boolean }>(
+    `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'off' AS writable`,
+  );
+  const { standby, writable } = rows[0]!;
+  if (standby)
+    throw new Error('it only reads, because its server is a standby: name the primary, or promote this server');
+  if (!writable)
+    throw new Error(
+      'it only reads, because default_transaction_read_only is on: set it to off for the server, the database or the role, whichever has it',
     );
 }

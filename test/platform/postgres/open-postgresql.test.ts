@@ -64,6 +64,17 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     if (rows.length > 0) await grantRoles();
   }
 
+  it.each(['new', 'migrated'])('that only reads is named as such, with the way out: a %s database', async (state) => {
+    if (state === 'migrated') await (await openPostgresql(url.href, silent)).close();
+    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await expect(openPostgresql(url.href, silent)).rejects.toThrow(
+      'it only reads, because default_transaction_read_only is on: set it to off for the server, the database or the role',
+    );
+    if (state === 'new') return;
+    // An audit only reads.
+    await (await openPostgresql(url.href, silent, { asItIs: true })).close();
+  });
+
   it('is migrated once when several processes start at the same time on an empty database', async () => {
     const databases = await Promise.all(Array.from({ length: 4 }, () => openPostgresql(url.href, silent)));
     const rows = await databases[0]!.inTransaction('system', (tx) => tx.query('SELECT FROM archivist.tenancy'));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { requireUsableServer } from '../../../src/platform/postgres/usable-server.js';
+import { requireUsableServer, requireWritable } from '../../../src/platform/postgres/usable-server.js';
 
 const GOOD = { encoding: 'UTF8', version: '18.4', versionNumber: 180_004 };
 
@@ -16,4 +16,12 @@ it('a server that is too old is named with its release and with the one to use',
 
 it('a database that cannot store all text is refused', () => {
   expect(() => requireUsableServer({ ...GOOD, encoding: 'LATIN1' })).toThrow('the encoding LATIN1 cannot store');
+});
+
+it('a standby is named as such, also where nothing else forbids to write', async () => {
+  const saying = (standby: boolean) => ({ query: async () => ({ rows: [{ standby, writable: !standby }] }) }) as never;
+  await expect(requireWritable(saying(false))).resolves.toBeUndefined();
+  await expect(requireWritable(saying(true))).rejects.toThrow(
+    'it only reads, because its server is a standby: name the primary, or promote this server',
+  );
 });
