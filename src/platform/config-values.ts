@@ -26,6 +26,9 @@ export const port = z
   .transform(Number)
   .refine((value) => value <= 65535, 'must be a port number, from 0 to 65535');
 
+/** `h1,h2:5433` is one host for a URL, which nobody has; the drivers connect to one. */
+const isList = (host: string | null) => host?.includes(',') === true;
+
 /** A URL of one of these schemes, given with their colon. */
 export function url(schemes: readonly string[]) {
   const allowed = schemes.map((scheme) => `${scheme}//`);
@@ -37,6 +40,10 @@ export function url(schemes: readonly string[]) {
     .refine(
       (text) => !hasScheme(text) || URL.canParse(text),
       'must be a URL with one host. Write special characters in its user name and password percent-encoded, such as # as %23 and / as %2F',
+    )
+    .refine(
+      (text) => !URL.canParse(text) || !isList(new URL(text).hostname),
+      'must have one host, not a list of hosts: name an address that leads to the one to use',
     );
 }
 
@@ -44,12 +51,17 @@ export function url(schemes: readonly string[]) {
 const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'ssl'];
 
 /** A URL of a PostgreSQL database. */
-export const postgresUrl = url(['postgres:', 'postgresql:']).refine(
-  (text) =>
-    !URL.canParse(text) ||
-    [...new URL(text).searchParams.keys()].every((name) => !/ssl|tls/i.test(name) || TLS_PARAMETERS.includes(name)),
-  `must have no parameter about TLS but ${TLS_PARAMETERS.join(', ')}: others have no effect`,
-);
+export const postgresUrl = url(['postgres:', 'postgresql:'])
+  .refine(
+    (text) =>
+      !URL.canParse(text) ||
+      [...new URL(text).searchParams.keys()].every((name) => !/ssl|tls/i.test(name) || TLS_PARAMETERS.includes(name)),
+    `must have no parameter about TLS but ${TLS_PARAMETERS.join(', ')}: others have no effect`,
+  )
+  .refine(
+    (text) => !URL.canParse(text) || !isList(new URL(text).searchParams.get('host')),
+    'must have one host, not a list of hosts: name an address that leads to the primary',
+  );
 
 /** A base URL without a trailing slash, so that paths can be appended. */
 export const baseUrl = url(['http:', 'https:'])

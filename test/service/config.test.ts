@@ -128,6 +128,18 @@ describe('the configuration', () => {
     ['DATABASE_URL', 'mysql://a', 'DATABASE_URL: must be a URL that begins with postgres://'],
     ['DATABASE_URL', 'postgres://a:b#c@d/e', 'DATABASE_URL: must be a URL with one host. Write special characters'],
     ['DATABASE_URL', 'postgres://a:b@c:1,d:2/e', 'DATABASE_URL: must be a URL with one host. Write special characters'],
+    [
+      'DATABASE_URL',
+      'postgres://a:b@c,d:2/e',
+      'DATABASE_URL: must have one host, not a list of hosts: name an address',
+    ],
+    ['DATABASE_URL', 'postgres://c,d/e', 'DATABASE_URL: must have one host, not a list of hosts: name an address'],
+    [
+      'DATABASE_URL',
+      'postgres:///e?host=c,d',
+      'DATABASE_URL: must have one host, not a list of hosts: name an address',
+    ],
+    ['REDIS_URL', 'redis://c,d:2', 'REDIS_URL: must have one host, not a list of hosts: name an address'],
     ['REDIS_URL', 'redis://:b/c@d', 'REDIS_URL: must be a URL with one host. Write special characters'],
     [
       'DATABASE_URL',
