@@ -1,9 +1,13 @@
-"""Builds the wheel with nothing but Python: `python3 build_wheel.py [folder]`, or as the backend of pip."""
+"""Builds the wheel with nothing but Python: `python3 build_wheel.py [folder]`, or as the backend of pip and `build`."""
 
 import base64
+import calendar
+import gzip
 import hashlib
+import io
 import pathlib
 import sys
+import tarfile
 import zipfile
 
 NAME = "vcon_archivist_link"
@@ -30,9 +34,15 @@ def _recorded(name, content):
     return f"{name},sha256={digest},{len(content)}\n"
 
 
+def _package():
+    """The files of the package, by their paths in the wheel; `py.typed` says that they have type annotations (PEP 561)."""
+    own = sorted(path for path in (HERE / NAME).iterdir() if path.suffix == ".py" or path.name == "py.typed")
+    return {path.relative_to(HERE).as_posix(): path.read_bytes() for path in own}
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517: writes the wheel and answers its file name."""
-    files = {path.relative_to(HERE).as_posix(): path.read_bytes() for path in sorted((HERE / NAME).glob("*.py"))}
+    files = _package()
     files[f"{INFO}/METADATA"] = METADATA.encode()
     files[f"{INFO}/WHEEL"] = WHEEL.encode()
     record = f"{INFO}/RECORD"
@@ -46,6 +56,24 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
     return wheel
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """PEP 517: writes the archive of the sources, from which the same wheel is built, and answers its file name."""
+    base = f"{NAME}-{VERSION}"
+    files = {name: (HERE / name).read_bytes() for name in ("build_wheel.py", "pyproject.toml")}
+    files.update(_package(), **{"PKG-INFO": METADATA.encode()})
+    written = calendar.timegm(DATE)
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, content in sorted(files.items()):
+            entry = tarfile.TarInfo(f"{base}/{name}")
+            entry.size, entry.mtime, entry.mode = len(content), written, 0o644
+            archive.addfile(entry, io.BytesIO(content))
+    path = pathlib.Path(sdist_directory) / f"{base}.tar.gz"
+    with path.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=written) as compressed:
+        compressed.write(packed.getvalue())
+    return path.name
 
 
 if __name__ == "__main__":

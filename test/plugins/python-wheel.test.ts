@@ -559,6 +559,50 @@ describe.skipIf(!pythonPath)('the wheel', () => {
     expect([run.stderr, run.stdout.trim()]).toEqual(['', '0.2.0']);
   });
 
+  it('says that it is typed, and has the types of what a conserver and an operator call', () => {
+    const script = `import sys, zipfile, typing, importlib
+print("vcon_archivist_link/py.typed" in zipfile.ZipFile(sys.argv[1]).namelist())
+own = {"": ["run"], ".tracer": ["run"], ".vcon_hook": ["on_vcon_created", "on_vcon_deleted"], ".endings": ["run", "start", "beat", "look_once", "request"]}
+for module, names in own.items():
+    for name in names:
+        call = getattr(importlib.import_module("vcon_archivist_link" + module), name)
+        code = call.__code__
+        if set(call.__annotations__) != {*code.co_varnames[: code.co_argcount], "return"}: print(module, name)`;
+    const wheel = build('typed');
+    const run = spawnSync(pythonPath!, ['-B', '-c', script, wheel], {
+      env: { PYTHONPATH: wheel },
+      encoding: 'utf8',
+      cwd: folder,
+    });
+    expect([run.stderr, run.stdout.trim()]).toEqual(['', 'True']);
+  });
+
+  it('is built from the archive of its sources with the same bytes, and the archive too', () => {
+    const script = `import os, sys, tarfile
+sys.path.insert(0, sys.argv[1])
+import build_wheel
+os.makedirs(sys.argv[2])
+name = build_wheel.build_sdist(sys.argv[2])
+tarfile.open(os.path.join(sys.argv[2], name)).extractall(sys.argv[2])
+print(name)`;
+    const archive = (from: string, into: string) => {
+      const arguments_ = ['-B', '-c', script, from, join(folder, into)];
+      return join(folder, into, execFileSync(pythonPath!, arguments_, { encoding: 'utf8' }).trim());
+    };
+    const first = archive(source, 'sources');
+    expect(first).toBe(join(folder, 'sources', 'vcon_archivist_link-0.2.0.tar.gz'));
+    const unpacked = join(folder, 'sources', 'vcon_archivist_link-0.2.0');
+    expect(readdirSync(unpacked).sort()).toEqual([
+      'PKG-INFO',
+      'build_wheel.py',
+      'pyproject.toml',
+      'vcon_archivist_link',
+    ]);
+    expect(readFileSync(archive(unpacked, 'again'))).toEqual(readFileSync(first));
+    const wheel = execFileSync(pythonPath!, ['-B', join(unpacked, 'build_wheel.py'), join(folder, 'of-sources')]);
+    expect(readFileSync(wheel.toString().trim())).toEqual(readFileSync(build('direct')));
+  });
+
   it('needs nothing: no requirement, and a record of every file in it', () => {
     const list = `import sys, zipfile, json
 archive = zipfile.ZipFile(sys.argv[1])

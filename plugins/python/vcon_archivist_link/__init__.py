@@ -7,16 +7,18 @@
         options: {vcon_operation: vcon_created, chain: main}
 """
 
+from __future__ import annotations
+
 from .options import ANYTHING, LABELS, SWITCH, check
 from .record import logger, read, record
 
 __version__ = "0.2.0"
-default_options = {"vcon_operation": "vcon_enhanced"}
+default_options: dict[str, object] = {"vcon_operation": "vcon_enhanced"}
 # The conserver reads `after_link` itself, for its hook.
-OPTIONS = {**LABELS, "fail_open": SWITCH, "after_link": ANYTHING}
+OPTIONS: dict[str, str] = {**LABELS, "fail_open": SWITCH, "after_link": ANYTHING}
 
 
-def run(vcon_uuid, link_name, opts=default_options):
+def run(vcon_uuid: str, link_name: str, opts: dict[str, object] | None = default_options) -> str:
     """Records the operation and continues the chain with the same vCon.
 
     When it cannot be recorded the vCon goes to the conserver's dead-letter list, unless `fail_open` is set: then the

@@ -8,11 +8,14 @@ conserver's Redis, due at its score, until one worker has looked and its finding
     <stream>:looker      hash: when a worker last looked for something to do, what came of the looks, and when of each last
 """
 
+from __future__ import annotations
+
 import json
 import logging
 import os
 import threading
 import time
+from collections.abc import Callable
 
 from .options import ANYTHING, TEXT, OptionError, check, say_once, texts
 from .record import STREAM, logger
@@ -129,7 +132,7 @@ def _keys(options):
     return stream, f"{stream}:look", f"{stream}:look:tries", f"{stream}:looker"
 
 
-def request(reason, vcon_uuid):
+def request(reason: str, vcon_uuid: str) -> None:
     """Stores a reason to check: `deleted` or `expired`. A second one for the same vCon causes no second check.
 
     Raises what the conserver's Redis raises.
@@ -185,7 +188,7 @@ def _look(options, not_asked, taken):
     return finish(operation, [text for pair in fields.items() for text in pair])
 
 
-def look_once():
+def look_once() -> bool:
     """Takes the next check that is due and runs it. Returns whether there was one.
 
     Raises what the conserver's Redis or its configuration raises; the reason is then taken again after its lease. Raises
@@ -209,7 +212,7 @@ def _told(name, names):
     return f"{name} (no such storage)"
 
 
-def beat():
+def beat() -> None:
     """Writes the heartbeat: that a worker is running, and which storages it checks. Raises OptionError."""
     from . import __version__
 
@@ -222,7 +225,7 @@ def beat():
     client.hset(looker, mapping={"beat": _now_ms(client), "version": __version__, **told})
 
 
-def run(stopped=lambda: False):
+def run(stopped: Callable[[], bool] = lambda: False) -> None:
     """Runs checks until the process ends. A failure is logged, and the check is retried later."""
     beaten = None
     while not stopped():
@@ -242,7 +245,7 @@ def run(stopped=lambda: False):
 _started_in = None
 
 
-def start():
+def start() -> None:
     """Starts one thread in this process that runs checks. It ends with the process, and keeps nothing in memory."""
     global _started_in
     if _started_in == os.getpid():

@@ -1,5 +1,7 @@
 """RFC 8785 (JSON Canonicalization Scheme) of a JSON text that Python has parsed."""
 
+from __future__ import annotations
+
 import json
 import math
 
@@ -35,7 +37,7 @@ def _number(value):
     return f"{sign}{digits[0]}{tail}e{'+' if point > 0 else '-'}{abs(point - 1)}"
 
 
-def canonical(value):
+def canonical(value: object) -> tuple[str, bool]:
     """Returns (text, lossy). It is lossy when an integer beyond 2^53-1 was rounded to a double.
 
     Raises NoCanonicalForm. Names are unique already: Python's reader has kept the last value of each.

@@ -1,5 +1,7 @@
 """Which names of operations the plugin records. A test holds this equal to the plugin's own rule."""
 
+from __future__ import annotations
+
 import re
 
 _FORM = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -35,7 +37,7 @@ _NUMBER = re.compile(r"\d(?:[ -]*\d)+", re.ASCII)
 _LEAST_DIGITS = 7
 
 
-def is_operation_name(text):
+def is_operation_name(text: str) -> bool:
     """Whether a text has the form of an operation's name and does not look like a telephone number."""
     if not _FORM.fullmatch(text):
         return False

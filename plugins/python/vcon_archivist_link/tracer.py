@@ -10,6 +10,8 @@ The conserver calls a tracer before the first link of a chain and after every li
 tracer compares the hash of the stored vCon before and after each link, and records only a difference.
 """
 
+from __future__ import annotations
+
 import logging
 import threading
 
@@ -18,7 +20,7 @@ from .record import logger, read, record
 
 DEFAULT_OPERATION = "vcon_enhanced"
 # The conserver reads `dlq_vcon_on_error` itself.
-OPTIONS = {**LABELS, "operations": OPERATIONS, "dlq_vcon_on_error": ANYTHING}
+OPTIONS: dict[str, str] = {**LABELS, "operations": OPERATIONS, "dlq_vcon_on_error": ANYTHING}
 BEFORE_FIRST_LINK = -1
 # Links that never change a vCon: if it differs after one of them, another chain has changed it.
 CAPTURE_MODULES = ("vcon_archivist_link", "links.webhook")
@@ -172,7 +174,14 @@ def _right_options(opts, tracer_name):
     return {**right, "tenancy": opts["tenancy"]} if isinstance(opts, dict) and "tenancy" in opts else right
 
 
-def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
+def run(
+    in_vcon_uuid: str,
+    out_vcon_uuid: str,
+    tracer_name: str,
+    links: list[str],
+    link_index: int,
+    opts: dict[str, object] | None = None,
+) -> None:
     """Records the link that has just ended, if it changed what is stored.
 
     Never raises: without options, that would cost the vCon its chain. If the vCon cannot be read, the state before the next
