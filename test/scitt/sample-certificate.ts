@@ -44,6 +44,8 @@ export interface CertificateParts {
   readonly identifiers?: boolean;
   /** The subject as DER. */
   readonly subjectName?: Uint8Array;
+  /** The bytes of its serial number; another positive one each time when absent. */
+  readonly serial?: Uint8Array;
   /** Basic constraints of an own making, or none. */
   readonly basicConstraints?: Uint8Array | 'none';
 }
@@ -148,7 +150,7 @@ export function sampleCertificate(parts: CertificateParts = {}): SampleCertifica
   const list = extensions(parts, keyId);
   const toBeSigned = sequence(
     ...(parts.version === 1 ? [] : [der(0xa0, der(0x02, Buffer.of(2)))]),
-    der(0x02, Buffer.of(1, serial >> 8, serial & 255)),
+    der(0x02, parts.serial ?? Buffer.of(1, serial >> 8, serial & 255)),
     algorithm,
     parts.issuedBy?.name ?? subjectName,
     sequence(time(notBefore), time(notAfter)),

@@ -75,6 +75,21 @@ function readBasicConstraints(element: DerElement) {
   };
 }
 
+/** Every policy is accepted, so only the form counts: at least one, none twice (RFC 5280 section 4.2.1.4). */
+function checkPolicies(element: DerElement): void {
+  const policies = sequence(element).map((policy) => {
+    const [id, qualifiers, ...more] = sequence(policy);
+    if (more.length > 0 || (qualifiers && sequence(qualifiers).length === 0)) throw policiesUnreadable();
+    for (const qualifier of qualifiers ? sequence(qualifiers) : []) objectIdentifier(sequence(qualifier)[0]);
+    return objectIdentifier(id);
+  });
+  if (policies.length === 0 || new Set(policies).size < policies.length) throw policiesUnreadable();
+}
+
+function policiesUnreadable(): CertificateUnusable {
+  return new CertificateUnusable('its policies cannot be read');
+}
+
 /**
  * Reads the extensions of a certificate.
  * @param list the content of its extensions member; undefined when it has none
@@ -94,6 +109,7 @@ export function readExtensions(list: DerElement | undefined): CertificateExtensi
     const extension = extensions.get(id);
     return extension && as(readDer(extension.value));
   };
+  read(ExtensionId.policies, checkPolicies);
   return {
     critical,
     basicConstraints: read(ExtensionId.basicConstraints, readBasicConstraints),

@@ -2,7 +2,7 @@ import { type KeyObject, X509Certificate } from 'node:crypto';
 import { equalBytes } from '../../core/bytes.js';
 import { type CertificateExtensions, readExtensions } from './certificate-extensions.js';
 import { CertificateUnusable } from './certificate-unusable.js';
-import { contextTag, type DerElement, inside, readDer, sequence, smallInteger, timeText } from './der.js';
+import { bigInteger, contextTag, type DerElement, inside, readDer, sequence, smallInteger, timeText } from './der.js';
 import { type DistinguishedName, isSameName, readName } from './distinguished-name.js';
 import { isAcceptedKey, isStrongSignature } from './strength.js';
 
@@ -28,6 +28,8 @@ const MAX_BYTES = 64 * 1024;
 const VERSION = 0;
 const UNIQUE_IDS: readonly number[] = [1, 2];
 const EXTENSIONS = 3;
+/** RFC 5280 section 4.1.2.2: 20 octets. */
+const MOST_SERIAL = 2n ** 160n - 1n;
 const WHOLE_SECOND = /^(?:\d\d){6,7}Z$/;
 
 /** Reads a certificate, DER or one in PEM. @throws {CertificateUnusable} */
@@ -48,7 +50,7 @@ function describe(x509: X509Certificate): Certificate {
   const [body, algorithm] = sequence(readDer(x509.raw));
   const members = [...sequence(body)];
   const version = contextTag(members[0]) === VERSION ? 1 + smallInteger(inside(members.shift()!)[0]) : 1;
-  const [, innerAlgorithm, issuer, validity, subject, publicKey, ...optional] = members;
+  const [serial, innerAlgorithm, issuer, validity, subject, publicKey, ...optional] = members;
   if (version < 1 || version > 3) throw new CertificateUnusable('it is of an unknown version');
   if (optional.some((member) => ![...UNIQUE_IDS, EXTENSIONS].includes(contextTag(member) ?? -1)))
     throw new CertificateUnusable('it cannot be read');
@@ -62,17 +64,24 @@ function describe(x509: X509Certificate): Certificate {
   const [notBeforeMs, notAfterMs] = [timeOf(x509.validFrom), timeOf(x509.validTo)];
   // A comparison with NaN is false, so the certificate would be valid for ever.
   if (Number.isNaN(notBeforeMs) || Number.isNaN(notAfterMs)) throw new CertificateUnusable('it cannot be read');
+  const names = { subject: readName(subject), issuer: readName(issuer) };
+  requireSerial(bigInteger(serial), isSameName(names.subject, names.issuer));
   return {
     x509,
     version: version as Certificate['version'],
-    subject: readName(subject),
-    issuer: readName(issuer),
+    ...names,
     notBeforeMs,
     notAfterMs,
     extensions: readExtensions(extensions && inside(extensions)[0]),
     hasAcceptedKey: isAcceptedKey(keyOf(x509), publicKey),
     hasStrongSignature: isStrongSignature(algorithm),
   };
+}
+
+/** Root certificates of real authorities have the serial number 0; a root has no issuer that could give it a wrong one. */
+function requireSerial(serial: bigint, isSelfIssued: boolean): void {
+  if (serial < (isSelfIssued ? 0n : 1n) || serial > MOST_SERIAL)
+    throw new CertificateUnusable('its serial number is not positive, or is longer than 20 bytes');
 }
 
 /** OpenSSL reads a certificate without its key, and the key when it is first needed. @throws {CertificateUnusable} */

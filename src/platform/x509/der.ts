@@ -14,6 +14,7 @@ import {
   Set as SetBlock,
   UTCTime,
 } from 'asn1js';
+import { toHex } from '../../core/bytes.js';
 import { CertificateUnusable } from './certificate-unusable.js';
 
 /** An element of DER as asn1js read it. */
@@ -149,6 +150,16 @@ export function smallInteger(element: DerElement | undefined): number {
   const { valueDec, isHexOnly } = element.valueBlock;
   if (isHexOnly || valueDec < 0) throw unreadable();
   return valueDec;
+}
+
+/** An INTEGER of any size. @throws {CertificateUnusable} also for one in more bytes than it needs */
+export function bigInteger(element: DerElement | undefined): bigint {
+  if (!(element instanceof Integer)) throw unreadable();
+  const bytes = content(element);
+  const [first, second = 0] = bytes;
+  const isPadded = bytes.length > 1 && ((first === 0 && second < 0x80) || (first === 0xff && second >= 0x80));
+  if (first === undefined || isPadded) throw unreadable();
+  return BigInt.asIntN(8 * bytes.length, BigInt(`0x${toHex(bytes)}`));
 }
 
 /** Whether an element is of this kind, to tell optional members apart. */

@@ -36,6 +36,14 @@ function offCurve(): Uint8Array {
   return bytes;
 }
 
+const SERIAL = 'its serial number is not positive, or is longer than 20 bytes';
+const POLICIES = 'its policies cannot be read';
+/** One with the address of a statement of practice, as real authorities write it. */
+const QUALIFIERS = sequence(sequence(oid('2b06010505070201'), der(0x16, Buffer.from('https://a.example/cps'))));
+const root = sampleCertificate({ authority: true, subject: 'A root' });
+const withSerial = (...bytes: number[]) => sampleCertificate({ issuedBy: root, serial: Buffer.of(...bytes) }).der;
+const withPolicies = (made: Uint8Array) => withExtension(extension(32, true, made));
+
 const HOST = der(0x82, Buffer.from('a.example'));
 const UNREADABLE = 'it cannot be read';
 
@@ -124,6 +132,19 @@ const REFUSED: readonly (readonly [what: string, bytes: Uint8Array, why: string]
     withExtension(extension(30, false, sequence(der(0xa0, sequence(HOST, der(0x80, Buffer.of(1))))))),
     'its name constraints have distances',
   ],
+  ['a serial number below zero', withSerial(0x80), SERIAL],
+  ['a serial number of zero that an authority gave', withSerial(0), SERIAL],
+  ['a serial number of 21 bytes', withSerial(1, ...Array<number>(20).fill(0)), SERIAL],
+  ['a serial number in more bytes than it needs', withSerial(0, 1), UNREADABLE],
+  ['a serial number below zero in more bytes than it needs', withSerial(0xff, 0x80), UNREADABLE],
+  ['policies that are text', withPolicies(der(0x0c, Buffer.from('garbage'))), UNREADABLE],
+  ['policies that cannot be parsed', withPolicies(Buffer.from('garbage')), UNREADABLE],
+  ['no policy', withPolicies(sequence()), POLICIES],
+  ['a policy that is no list', withPolicies(sequence(oid('2a03'))), UNREADABLE],
+  ['one policy twice', withPolicies(sequence(sequence(oid('2a03')), sequence(oid('2a03')))), POLICIES],
+  ['a policy with an empty list of qualifiers', withPolicies(sequence(sequence(oid('2a03'), sequence()))), POLICIES],
+  ['a policy with a second list', withPolicies(sequence(sequence(oid('2a03'), QUALIFIERS, QUALIFIERS))), POLICIES],
+  ['a qualifier without its kind', withPolicies(sequence(sequence(oid('2a03'), sequence(sequence())))), UNREADABLE],
   ['a key whose point is not on its curve', offCurve(), 'its key cannot be read'],
 ];
 
@@ -132,6 +153,16 @@ describe('a certificate that readers could understand differently is refused', (
     expect(() => readCertificate(bytes)).toThrow(
       expect.objectContaining({ name: 'CertificateUnusable', message: why }),
     );
+  });
+});
+
+describe('a certificate is accepted', () => {
+  it.each([
+    ['with a serial number of 20 bytes, whatever its first bit', withSerial(0, ...Array<number>(20).fill(0xff))],
+    ['as a root with the serial number zero', sampleCertificate({ authority: true, serial: Buffer.of(0) }).der],
+    ['with critical policies', withPolicies(sequence(sequence(oid('2a03')), sequence(oid('2a04'), QUALIFIERS)))],
+  ])('%s', (_what, bytes) => {
+    expect(readCertificate(bytes).hasAcceptedKey).toBe(true);
   });
 });
 
