@@ -22,7 +22,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const COSE = /^application\/(scitt-statement\+)?cose\s*(;|$)/i;
 /** Content types of a statement; the second is registered by the SCITT architecture. */
 export const STATEMENT_TYPES = ['application/cose', 'application/scitt-statement+cose'] as const;
-const ENTRY = z.object({ id: z.string() });
+/** Checked where it is used, because SCRAPI has a refusal of its own for it. */
+const ENTRY = z.object({ id: z.string().meta({ pattern: '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' }) });
 /** A receipt is another one after its key was revoked. */
 const LASTING = { ...ANYWHERE, 'cache-control': 'public, max-age=3600' };
 const RETRY_SECONDS = '1';

@@ -178,6 +178,24 @@ describe('the OpenAPI 3.1 document', () => {
     expect('Example.COM').toMatch(new RegExp(verified_domain.pattern));
   });
 
+  it('describes the id of an entry, and the address of a webhook, by their forms', async () => {
+    for (const end of ['', '/statement', '/registration-policy']) {
+      const path = `/entries/{id}${end}`;
+      const [{ schema }] = document.paths[path]!['get']!.parameters as [Parameter];
+      const pattern = new RegExp(String(schema['pattern']));
+      for (const [id, expected] of [
+        ['0199C2D0-0000-7000-8000-000000000001', 404],
+        ['0199c2d0-0000-7000-8000-00000000000', 400],
+        ['an-entry', 400],
+      ] as const) {
+        const { status } = await running.anonymous.get(path.replace('{id}', id));
+        expect([path, id, pattern.test(id), status]).toEqual([path, id, expected === 404, expected]);
+      }
+    }
+    const { url } = schemaOfBody('/archivist/iam/v1/webhooks', 'post')['properties'] as { url: object };
+    expect(url).toMatchObject({ format: 'uri', maxLength: 2048 });
+  });
+
   it('describes the form of alternatives, positions and seconds: what does not have it is refused', async () => {
     const list = '/archivist/v2/assets/{uuid}/events';
     const schemaOf = (name: string) => {

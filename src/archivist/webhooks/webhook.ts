@@ -58,7 +58,7 @@ const APPLICATION = /^applications\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 export const createWebhookSchema = z.object({
   display_name: plainText(128).min(1),
   application: z.string().regex(APPLICATION, 'must be the identity of an application').optional(),
-  url: plainText(2048),
+  url: plainText(2048).meta({ format: 'uri', description: 'Begins with https://, without user and password' }),
   event_types: z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).max(16),
 });
 export type CreateWebhookBody = z.output<typeof createWebhookSchema>;
@@ -68,7 +68,7 @@ export const webhookSchema = z.strictObject({
   identity: z.string(),
   display_name: z.string(),
   application: z.string(),
-  url: z.string(),
+  url: z.string().meta({ format: 'uri' }),
   event_types: z.array(z.enum(WEBHOOK_EVENT_TYPES)),
   position: z.string(),
   created_at: timestampSchema,
