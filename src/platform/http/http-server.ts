@@ -15,6 +15,7 @@ import type { ServerCertificate } from './read-tls-files.js';
 import { refusedHead } from './refused-head.js';
 import { paceResponses, type ResponsePace } from './response-pace.js';
 import { closeIfUnread, endAfterBody } from './unread-body.js';
+import { type UnreadableRequest, unreadableRefusal } from './unreadable-request.js';
 
 /** A listening server. */
 export interface HttpServer {
@@ -122,7 +123,7 @@ const WRONG_TARGET = 'The target of the request must be a path or an http URL.';
  * Input that is not HTTP never reaches a route; it is refused with the same body. Nothing is written into a response
  * that has begun: it is cut off. @param answering the newest response on the connection
  */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, answering: ServerResponse | undefined): void {
+function refuseUnreadable(error: UnreadableRequest, socket: Duplex, answering: ServerResponse | undefined): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -131,23 +132,8 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, answerin
     socket.end();
     return;
   }
-  const [status, description] = UNREADABLE[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.'];
-  const body = JSON.stringify(errorBody(new ApiError('bad_request', description)));
+  const { status, refusal } = unreadableRefusal(error, BOUNDS);
+  const body = JSON.stringify(errorBody(refusal));
   const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
   socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
-
-const UNREADABLE: Readonly<Record<string, readonly [status: string, description: string]>> = {
-  HPE_INVALID_URL: [
-    '400 Bad Request',
-    'The target of the request has a character that must be percent-encoded, as UTF-8.',
-  ],
-  HPE_HEADER_OVERFLOW: [
-    '431 Request Header Fields Too Large',
-    `The target and the headers of the request must have at most ${BOUNDS.maxHeaderSize / 1024} KiB.`,
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: [
-    '408 Request Timeout',
-    `The request came too slowly: its headers must arrive within ${BOUNDS.headersTimeout / 1000} seconds.`,
-  ],
-};

@@ -127,3 +127,28 @@ describe('bytes that are not HTTP', () => {
     expect([text, isOpen]).toEqual([expect.stringMatching(/^HTTP\/1\.1 200 .*\r\n\r\nbegun$/s), false]);
   });
 });
+
+describe('a request with a method that nobody knows', () => {
+  const HOST_LINE = '\r\nHost: a.example\r\n\r\n';
+  it.each([
+    ['is told so', `BREW /pot HTTP/1.1${HOST_LINE}`],
+    ['is told so if the method begins like a known one', `GETS /pot HTTP/1.1${HOST_LINE}`],
+    ['is told so if the method is in small letters', `get /pot HTTP/1.0${HOST_LINE}`],
+    ['is told so after a request that is answered', `GET /first HTTP/1.1${HOST_LINE}BREW /pot HTTP/1.1${HOST_LINE}`],
+  ])('%s', async (_, bytes) => {
+    const { text, isOpen } = await heard(bytes);
+    expect(text).toContain('HTTP/1.1 501 Not Implemented\r\nconnection: close');
+    expect(text).toContain('{"error":"not_implemented","description":"The method of the request is unknown');
+    expect([handled.filter((url) => url === '/pot'), isOpen]).toEqual([[], false]);
+  });
+
+  it.each([
+    ['a line that is no request', `BREW coffee${HOST_LINE}`],
+    ['a greeting of TLS', Buffer.from('16030100bd010000b90303', 'hex')],
+    ['a version that is no HTTP', `BREW /pot COFFEE/1.0${HOST_LINE}`],
+  ])('is not %s: that is a 400', async (_, bytes) => {
+    const { text } = await heard(bytes);
+    expect(text).toContain('HTTP/1.1 400 Bad Request');
+    expect(text).toContain('The request is not valid HTTP.');
+  });
+});
