@@ -31,13 +31,10 @@ interface StoringParts {
  * as an abandoned one: those behind it do not wait for it.
  */
 async function refuse(parts: StoringParts, id: string, fields: readonly string[], reason: string): Promise<void> {
-  const { redis, group, invalid, logger } = parts;
+  const { group, invalid, logger } = parts;
   try {
-    // Alone: in one transaction, the entry would be taken out of the stream also where it could not be put aside.
-    await redis.xadd(parts.refusedInto, '*', 'entry', id, 'reason', reason, ...fields);
-    parts.refused();
+    if (await group.setAside(id, parts.refusedInto, ['entry', id, 'reason', reason, ...fields])) parts.refused();
     logger.error({ id, reason }, 'an entry of the stream is not a valid record: it is set aside');
-    await group.finish(id);
     invalid.delete(id);
   } catch (error) {
     invalid.add(id);

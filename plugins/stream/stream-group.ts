@@ -9,6 +9,16 @@ const BLOCK_MS = 1_000;
 /** A script: a Redis that is full refuses every transaction, also one that only removes. */
 const FINISH = "redis.call('xack', KEYS[1], ARGV[1], ARGV[2]) return redis.call('xdel', KEYS[1], ARGV[2])";
 
+/**
+ * All of it, or nothing where Redis refuses to add. An entry that is gone was set aside before, and the answer was lost.
+ */
+const SET_ASIDE = `if #redis.call('xrange', KEYS[1], ARGV[2], ARGV[2]) == 0 then return 0 end
+redis.call('xadd', KEYS[2], '*', unpack(ARGV, 3))
+redis.call('xack', KEYS[1], ARGV[1], ARGV[2])
+return redis.call('xdel', KEYS[1], ARGV[2])`;
+/** Lua's stack has room for about 8,000 values. */
+const MOST_IN_SCRIPT = 5_000;
+
 /** One consumer's part in a consumer group of a Redis stream. Everything throws when Redis does not answer. */
 export interface StreamGroup {
   /** Creates the group, and the stream; one that exists stays. */
@@ -21,6 +31,8 @@ export interface StreamGroup {
   hasPendingBefore(id: string, others: ReadonlySet<string>): Promise<boolean>;
   /** Acknowledges an entry and deletes it from the stream, also from one in a Redis that is full. */
   finish(id: string): Promise<void>;
+  /** Moves an entry to another stream, with these fields. Resolves with whether it was still there. */
+  setAside(id: string, into: string, fields: readonly string[]): Promise<boolean>;
   /** Removes the consumer from the group, unless it has entries left. */
   leave(): Promise<void>;
 }
@@ -63,6 +75,14 @@ export function streamGroup(
     },
     async finish(id) {
       await redis.eval(FINISH, 1, stream, group, id);
+    },
+    async setAside(id, into, fields) {
+      if (fields.length > MOST_IN_SCRIPT) {
+        await redis.xadd(into, '*', ...fields);
+        await redis.eval(FINISH, 1, stream, group, id);
+        return true;
+      }
+      return (await redis.eval(SET_ASIDE, 2, stream, into, group, id, ...fields)) === 1;
     },
     async leave() {
       const [pending] = (await redis.xpending(stream, group, '-', '+', 1, consumer)) as unknown[];

@@ -226,6 +226,32 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
     expect([await redis.xlen(`${stream}:refused`), refusals]).toEqual([1, 1]);
   });
 
+  it('puts an entry aside once, also if the answer that it is there is lost', async () => {
+    await append({ hash: 'none' });
+    let lost = 0;
+    const { sendCommand } = Redis.prototype;
+    vi.spyOn(Redis.prototype, 'sendCommand').mockImplementation(async function (this: Redis, command, ...rest) {
+      const answer = await sendCommand.call(this, command, ...rest);
+      const setsAside = command.name === 'xadd' || (command.name === 'eval' && /xadd/.test(String(command.args[0])));
+      if (!setsAside || lost > 0) return answer;
+      lost += 1;
+      throw new Error('Connection is closed.');
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    await start({ abandonedAfterMs: 50 });
+    await emptied();
+    await eventually(() => lost === 1);
+    await wait(300);
+    expect(await redis.xlen(`${stream}:refused`)).toBe(1);
+  });
+
+  it('puts an entry aside that has more fields than a script takes', async () => {
+    await append({ hash: 'none', ...Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`f${at}`, 'x'])) });
+    await start();
+    await emptied();
+    expect([await redis.xlen(`${stream}:refused`), refusals]).toEqual([1, 1]);
+  });
+
   it('takes what waits in a Redis that is full, which refuses to make anything, also a group that is there', async () => {
     await append();
     await redis.xgroup('CREATE', stream, STREAM_GROUP, '0');
