@@ -1,7 +1,10 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { recertifyTenancyKeys } from '../../../src/archivist/keys/recertify-tenancy-keys.js';
 import { openTenancy } from '../../../src/archivist/operator/manage-tenancies.js';
 import { publicJwk } from '../../../src/core/cose/public-key.js';
 import { verifyTenancyKey } from '../../../src/core/keys/tenancy-key-certificate.js';
+import type { KeyStore } from '../../../src/platform/keys/key-store.js';
 import { createLogger } from '../../../src/platform/logger.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import { rotateElsewhere } from '../../api/rotate-elsewhere.js';
@@ -54,4 +57,41 @@ it('a tenancy is not created while another process revokes the issuer key, and t
   const issuers = active.map(({ jwk }) => publicJwk(jwk));
   expect(certificates).toHaveLength(2);
   for (const certificate of certificates) await verifyTenancyKey(certificate, issuers);
+});
+
+it('keys that cannot be certified again are counted and named in the log, with the reason', async () => {
+  const { database, keys } = running.service.parts;
+  const lines: string[] = [];
+  const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+  const certified: string[] = [];
+  const recertify = (open: KeyStore['open']) =>
+    database.inTransaction('system', (tx) =>
+      recertifyTenancyKeys(tx, {
+        keys: { ...keys.keys, open },
+        certify: async ({ keyId }) => {
+          certified.push(keyId);
+          return new Uint8Array(1);
+        },
+        logger,
+      }).then(() => Promise.reject(new Error('undone'))),
+    );
+  await expect(recertify((key) => keys.keys.open(key))).rejects.toThrow('undone');
+  expect(lines).toEqual([]);
+  const [damaged, missing, ...others] = certified.splice(0) as [string, string, ...string[]];
+  const open: KeyStore['open'] = async (key) => {
+    if (key.keyId === damaged) throw new Error('no key is in this file');
+    return key.keyId === missing ? undefined : keys.keys.open(key);
+  };
+  await expect(recertify(open)).rejects.toThrow('undone');
+  expect(certified).toEqual(others);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      count: 2,
+      keys: [
+        { key: damaged, reason: 'the private half cannot be opened: no key is in this file' },
+        { key: missing, reason: 'the private half is not here' },
+      ],
+      msg: expect.stringContaining('not certified again'),
+    },
+  ]);
 });
