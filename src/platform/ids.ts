@@ -42,15 +42,28 @@ export function createIds(clock: Clock): Ids {
   }
 
   return {
-    uuid() {
-      const ordered = next();
-      const time = (ordered >> COUNTER_BITS).toString(16).padStart(12, '0');
-      const counter = ordered & COUNTER_MASK;
-      const high = (counter >> 30n).toString(16).padStart(3, '0');
-      const middle = (0x8000n | ((counter >> 16n) & 0x3fffn)).toString(16);
-      const low = (counter & 0xffffn).toString(16).padStart(4, '0');
-      return `${time.slice(0, 8)}-${time.slice(8)}-7${high}-${middle}-${low}${randomHex(4)}`;
-    },
+    uuid: () => written(next(), randomHex(4)),
     randomBytes: (count) => new Uint8Array(randomBytes(count)),
   };
+}
+
+/** The least id after this one (a UUIDv7 of any process), with random bits of its own. */
+export function uuidAfter(earlier: string, ids: Pick<Ids, 'randomBytes'>): string {
+  const hex = earlier.replaceAll('-', '');
+  const time = BigInt(`0x${hex.slice(0, 12)}`);
+  const high = BigInt(`0x${hex.slice(13, 16)}`);
+  const middle = BigInt(`0x${hex.slice(16, 20)}`) & 0x3fffn;
+  const low = BigInt(`0x${hex.slice(20, 24)}`);
+  const counter = (high << 30n) | (middle << 16n) | low;
+  return written(((time << COUNTER_BITS) | counter) + 1n, Buffer.from(ids.randomBytes(4)).toString('hex'));
+}
+
+/** A UUIDv7 with this time and counter, and these eight random digits. */
+function written(ordered: bigint, randomDigits: string): string {
+  const time = (ordered >> COUNTER_BITS).toString(16).padStart(12, '0');
+  const counter = ordered & COUNTER_MASK;
+  const high = (counter >> 30n).toString(16).padStart(3, '0');
+  const middle = (0x8000n | ((counter >> 16n) & 0x3fffn)).toString(16);
+  const low = (counter & 0xffffn).toString(16).padStart(4, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${high}-${middle}-${low}${randomDigits}`;
 }

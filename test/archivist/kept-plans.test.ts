@@ -34,7 +34,7 @@ async function keptPlan(name: string, values: number): Promise<string> {
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
 
-async function recordedEvent(): Promise<string> {
+async function recordedEvent(changes: Record<string, string> = {}): Promise<string> {
   const { owner } = running;
   const asset = await owner.post('/archivist/v2/assets', { behaviours: ['RecordEvidence'], attributes: {} });
   const path = `/archivist/v2/${String(asset.json['identity'])}/events`;
@@ -42,7 +42,7 @@ async function recordedEvent(): Promise<string> {
     operation: 'Record',
     behaviour: 'RecordEvidence',
     event_attributes: { a: 'b' },
-    asset_attributes: {},
+    asset_attributes: changes,
   };
   const { status, json } = await owner.post(path, event);
   expect(status).toBe(200);
@@ -67,6 +67,20 @@ it('accepts events with plans that were made before, which read assets by their 
   const plan = await keptPlan(reads[0]!.name, 2);
   expect(plan).toContain('Index Scan using asset_pkey');
   expect(plan).not.toContain('Seq Scan');
+});
+
+it('changes assets with plans that were made before, which find an asset and its newest event by their keys', async () => {
+  for (let count = 0; count < 5; count += 1) await recordedEvent({ colour: 'red' });
+  for (const { beginning, index } of [
+    { beginning: 'SELECT a.asset_id\n', index: 'asset_pkey' },
+    { beginning: 'SELECT wanted.tenant_id', index: 'asset_event_of_asset' },
+  ]) {
+    const [statement] = await prepared(beginning);
+    expect(statement!.used_again).toBeGreaterThan(0n);
+    const plan = await keptPlan(statement!.name, 2);
+    expect([...plan.matchAll(/ Scan(?: Backward)? using (\w+)/g)].map(([, used]) => used)).toEqual([index]);
+    expect(plan).not.toContain('Seq Scan');
+  }
 });
 
 it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createIds } from '../../src/platform/ids.js';
+import { createIds, uuidAfter } from '../../src/platform/ids.js';
 
 describe('ids', () => {
   it('are UUIDv7 of the clock', () => {
@@ -27,5 +27,15 @@ describe('ids', () => {
         .slice(14),
     );
     expect(new Set(tails).size).toBe(50);
+  });
+
+  it.each([
+    ['of another process', '0190a8c0-12ab-7123-8123-456789abcdef', '0190a8c0-12ab-7123-8123-4568'],
+    ['at the end of a field', '0190a8c0-12ab-7123-bfff-ffff89abcdef', '0190a8c0-12ab-7124-8000-0000'],
+    ['at the end of its millisecond', '0190a8c0-12ab-7fff-bfff-ffff89abcdef', '0190a8c0-12ac-7000-8000-0000'],
+  ])('follow one %s', (_which, earlier, beginning) => {
+    const next = uuidAfter(earlier, createIds({ now: () => 1 }));
+    expect(next.slice(0, 28)).toBe(beginning);
+    expect(next).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 });

@@ -23,6 +23,7 @@ import { grantsForBatch } from './grants-for-batch.js';
 import { registersInHaltedLog } from './halted-target.js';
 import { insertsOfPlans } from './inserts-of-plans.js';
 import { type LogWithWork, logsOf } from './logs-of-plans.js';
+import { orderOfChanges } from './order-of-changes.js';
 import { type BatchContext, type Plan, type PlanContext, planStatementAsset } from './plan.js';
 import { registrantsOfBatch } from './registrants-of-batch.js';
 import { acceptAsNew, claimAsNew, settleClaims } from './settle-claims.js';
@@ -139,6 +140,7 @@ async function planContext(
     deps,
     submissions.filter(({ principal }) => deps.wallets.has(principal.tenantId)),
   );
+  const order = await orderOfChanges(tx, deps.ids, submissions);
   const found = await findAssets(tx, [...wanted.values(), ...taken.filter((each) => !each.fresh)]);
   const assets = new Map(found.map((asset) => [`${asset.tenantId}/${asset.assetId}`, asset]));
   const anchored = tenanciesWithAnchors(submissions, found, deps.deployment);
@@ -146,8 +148,9 @@ async function planContext(
   const openSince = anchored.length === 0 ? 0 : (await holdWindowsOpen(tx, anchored)).getTime();
   const batch: BatchContext = {
     deployment: deps.deployment,
-    nowMs: Math.max(deps.clock.now(), openSince),
+    nowMs: Math.max(order.dated(deps.clock.now()), openSince),
     uuid: () => deps.ids.uuid(),
+    eventId: order.eventId,
     wallet: (tenantId) => {
       const address = deps.wallets.get(tenantId);
       if (address === undefined) throw new ApiError('unauthorized', 'The tenancy of this token does not exist.');

@@ -56,6 +56,8 @@ export interface BatchContext {
   readonly deployment: Deployment;
   readonly nowMs: number;
   uuid(): string;
+  /** The id of an event that a caller records on this asset. */
+  eventId(asset: EventPlace): string;
   /** The tenancy's wallet address: owner of its assets, `from` of its events. */
   wallet(tenantId: string): string;
   /** An asset of the tenancy, among those that were looked up for this batch. */
@@ -135,7 +137,7 @@ function planAssetEvent(submission: Of<'asset_event'>, context: PlanContext): Pl
   const refusal = view.refusal(submission);
   if (refusal !== undefined) throw new ApiError('forbidden', refusal);
   const event = acceptedEvent(asset, submission, context, {
-    eventId: context.uuid(),
+    eventId: context.eventId(asset),
     operation: submission.operation,
     behaviour: submission.behaviour,
     eventAttributes: submission.eventAttributes,

@@ -123,6 +123,52 @@ export async function changeAssets(tx: Tx, changes: readonly AssetChange[]): Pro
     );
 }
 
+/** The event of an asset with the greatest id. */
+interface NewestEvent {
+  readonly tenantId: string;
+  readonly assetId: string;
+  readonly eventId: string;
+  readonly acceptedAt: Date;
+}
+
+/**
+ * Locks the listed assets that exist against other changes until the transaction ends, and returns their newest events as
+ * of then. They are locked in one order, so that two transactions do not deadlock. The second statement sees what was
+ * committed while the first one waited.
+ */
+export async function lockForChange(
+  tx: Tx,
+  assets: readonly { readonly tenantId: string; readonly assetId: string }[],
+): Promise<NewestEvent[]> {
+  const inOrder = assets.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
+  const wanted = [inOrder.map((each) => each.tenantId), inOrder.map((each) => each.assetId)];
+  // Ranges and orders that only one index has keep the plans right while the tables grow, as in `rowsById`.
+  const locked = tx.query(
+    `SELECT a.asset_id
+       FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, id) CROSS JOIN LATERAL (
+         SELECT asset_id FROM archivist.asset
+          WHERE tenant_id = wanted.tenant_id AND asset_id >= wanted.id AND asset_id <= wanted.id
+          ORDER BY asset_id LIMIT 1 FOR NO KEY UPDATE) AS a`,
+    wanted,
+  );
+  const newest = tx.query<NewestEvent>(
+    `SELECT wanted.tenant_id AS "tenantId", wanted.id AS "assetId", e.event_id AS "eventId", e.accepted_at AS "acceptedAt"
+       FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, id) CROSS JOIN LATERAL (
+         SELECT event_id, accepted_at FROM archivist.asset_event
+          WHERE tenant_id = wanted.tenant_id AND asset_id >= wanted.id AND asset_id <= wanted.id
+          ORDER BY asset_id DESC, event_id DESC LIMIT 1) AS e`,
+    wanted,
+  );
+  // Even if one fails: no query may follow the end of the transaction.
+  await Promise.allSettled([locked, newest]);
+  await locked;
+  return newest;
+}
+
+function keyOf({ tenantId, assetId }: { readonly tenantId: string; readonly assetId: string }): string {
+  return `${tenantId}/${assetId}`;
+}
+
 /** A past moment of an asset. */
 interface AssetMoment {
   readonly tenantId: string;
