@@ -123,15 +123,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
   let isStarted = false;
   const sweep = createRepeat(() => SWEEP_MS, sweepOnce);
   // What else waits for a log may take minutes, and neither the start nor the other logs wait for it.
-  const suspects = suspectLogs(deps, (log) => new Promise((ended) => void work(log, 'soon', 0, ended)));
+  const oneRound = (log: LogRef) => new Promise<void>((ended) => void work(log, 'soon', 0, ended));
+  const suspects = suspectLogs(deps, oneRound, haltFailed(logger));
 
   const pending = (mostLogs: number): Promise<PendingWork> =>
     database.inTransaction('system reading', (tx) => pendingWork(tx, holder, mostLogs));
 
-  /**
-   * A failed round leaves its rows, and the next sweep finds them again.
-   * @param ended called when one round has ended, or none begins
-   */
+  /** Calls `ended` when one round has ended, or none begins. The next sweep finds the rows of a failed one again. */
   async function work(log: LogRef, haste: Haste, entries = 0, ended?: () => void): Promise<void> {
     if (deps.mayRun()) await rounds.run(log, haste, entries, ended).catch(roundFailed(logger, log));
     ended?.();
@@ -141,6 +139,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     try {
       await suspects.halt();
       const found = await pending(SWEEP_LOGS);
+      suspects.answeredBy(found.serverSince);
       // A log whose round reads its work may have none any more, and is found again in a second if it has.
       for (const log of found.logs) if (!rounds.isReading(log)) void work(log, 'soon');
       metrics.lagged(sequencerLag(found, clock.now()));

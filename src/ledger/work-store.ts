@@ -8,6 +8,8 @@ export interface PendingWork {
   /** The first waiting entry of each log that is not halted. */
   readonly oldestEntryIds: readonly string[];
   readonly haltedLogs: number;
+  /** When the database's server started: another time means that the server was restarted, or is another one. */
+  readonly serverSince: string;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface PendingWork {
  * @param limit of `logs`
  */
 export async function pendingWork(tx: Tx, holder: string, limit: number): Promise<PendingWork> {
-  const [row] = await tx.query<{ logs: LogRef[] | null; oldest: string[] | null; halted: bigint }>(
+  const [row] = await tx.query<{ logs: LogRef[] | null; oldest: string[] | null; halted: bigint; since: string }>(
     `WITH RECURSIVE waiting AS (
        (SELECT tenant_id, log_id, entry_id FROM archivist.intake ORDER BY tenant_id, log_id, entry_id LIMIT 1)
        UNION ALL
@@ -38,9 +40,14 @@ export async function pendingWork(tx: Tx, holder: string, limit: number): Promis
      SELECT (SELECT jsonb_agg(jsonb_build_object('tenantId', tenant_id, 'logId', log_id) ORDER BY entry_id NULLS FIRST)
                FROM ready) AS logs,
             array_agg(entry_id::text) FILTER (WHERE entry_id IS NOT NULL AND halted IS NULL) AS oldest,
-            count(*) FILTER (WHERE halted IS NOT NULL) AS halted
+            count(*) FILTER (WHERE halted IS NOT NULL) AS halted, pg_postmaster_start_time()::text AS since
        FROM known`,
     [holder, limit],
   );
-  return { logs: row?.logs ?? [], oldestEntryIds: row?.oldest ?? [], haltedLogs: Number(row?.halted ?? 0n) };
+  return {
+    logs: row?.logs ?? [],
+    oldestEntryIds: row?.oldest ?? [],
+    haltedLogs: Number(row?.halted ?? 0n),
+    serverSince: row?.since ?? '',
+  };
 }
