@@ -28,8 +28,7 @@ export class OperationError extends Error {
   override readonly name = 'OperationError';
 }
 
-/** Slashes may be repeated, also at the end: addresses are often a base with a slash and a path with another. */
-const ROUTE = /^(?:\/+tenancies\/+([^/]+))?(?:\/+chains\/+([^/]+))?(?:\/+links\/+([^/]+))?\/+operations\/+([^/]*)\/*$/;
+const ROUTE = /^(?:\/tenancies\/([^/]+))?(?:\/chains\/([^/]+))?(?:\/links\/([^/]+))?\/operations\/([^/]*)\/?$/;
 /** An operation's name is recorded unchanged, so this form excludes addresses and telephone numbers. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** The name of a tenancy, which is looked up in a file. */
@@ -107,7 +106,9 @@ export function readOperation(
   headers: Readonly<Record<string, string | string[] | undefined>> = {},
 ): Operation {
   const mark = target.indexOf('?');
-  const route = ROUTE.exec(mark < 0 ? target : target.slice(0, mark));
+  const path = mark < 0 ? target : target.slice(0, mark);
+  // Addresses are often a base with a slash and a path with another.
+  const route = ROUTE.exec(path.replace(/\/+/g, '/'));
   if (!route)
     throw new OperationError(
       'the path must be /operations/{vcon_operation}, or /chains/{chain}/links/{link}/operations/{vcon_operation}',

@@ -232,6 +232,11 @@ describe('the name of an operation', () => {
     expect(readOperation('/operations/sent/?link=l.1')).toEqual({ name: 'vcon_sent', link: 'l.1' });
   });
 
+  it('is refused in time that grows with its path, not with the square of it', () => {
+    const path = `/operations${'/'.repeat(300_000)}x/x`;
+    expect(() => readOperation(path)).toThrow(OperationError);
+  }, 5_000);
+
   it('is given its labels as they are, whatever they are', () => {
     for (const label of [
       '2026-11-20',
