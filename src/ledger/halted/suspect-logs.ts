@@ -26,8 +26,7 @@ export function suspectLogs(
 ): SuspectLogs {
   /** Logs that must be compared with the object store (again); undefined: all of them. */
   let suspects: readonly LogState[] | undefined;
-  let lookingAgain = Promise.resolve();
-  let waitingLooks = 0;
+  let isLookingAgain = false;
   let server: string | undefined;
 
   async function look(): Promise<void> {
@@ -36,21 +35,22 @@ export function suspectLogs(
   }
 
   async function lookAgain(): Promise<void> {
+    isLookingAgain = true;
     suspects = undefined;
     await look().catch(failed);
-    waitingLooks -= 1;
+    isLookingAgain = false;
   }
 
   return {
     async halt() {
-      if (waitingLooks === 0 && suspects?.length !== 0) await look();
+      if (!isLookingAgain && suspects?.length !== 0) await look();
     },
     answeredBy(serverSince) {
+      // A server that took over meanwhile is told again by the next sweep.
+      if (isLookingAgain) return;
       const isAnother = server !== undefined && server !== serverSince;
       server = serverSince;
-      if (!isAnother) return;
-      waitingLooks += 1;
-      lookingAgain = lookingAgain.then(lookAgain);
+      if (isAnother) void lookAgain();
     },
   };
 }
