@@ -10,7 +10,7 @@ import { loopTurn } from '../../platform/loop-turn.js';
 import type { Decided, SqlStatement, Tx } from '../../platform/postgres/database.js';
 import { executeAll } from '../../platform/postgres/execute-all.js';
 import type { Asset } from '../assets/asset.js';
-import { findAssets } from '../assets/asset-store.js';
+import { assetKey, findAssets } from '../assets/asset-store.js';
 import { holdWindowsOpen } from '../chain/anchor-store.js';
 import type { Deployment } from '../deployment.js';
 import { releaseClaims } from '../idempotency/idempotency-store.js';
@@ -128,7 +128,8 @@ async function planContext(
     const { tenantId } = submission.principal;
     if (!deps.wallets.has(tenantId)) unknownWallets.add(tenantId);
     if (submission.kind === 'asset_event') {
-      wanted.set(`${tenantId}/${submission.assetId}`, { tenantId, assetId: submission.assetId });
+      const asset = { tenantId, assetId: submission.assetId };
+      wanted.set(assetKey(asset), asset);
     }
   }
   if (unknownWallets.size > 0) {
@@ -142,7 +143,7 @@ async function planContext(
   );
   const order = await orderOfChanges(tx, deps.ids, submissions);
   const found = await findAssets(tx, [...wanted.values(), ...taken.filter((each) => !each.fresh)]);
-  const assets = new Map(found.map((asset) => [`${asset.tenantId}/${asset.assetId}`, asset]));
+  const assets = new Map(found.map((asset) => [assetKey(asset), asset]));
   const anchored = tenanciesWithAnchors(submissions, found, deps.deployment);
   // No event enters a closed window: if this node's clock is behind, the event is dated a little later.
   const openSince = anchored.length === 0 ? 0 : (await holdWindowsOpen(tx, anchored)).getTime();
@@ -156,14 +157,14 @@ async function planContext(
       if (address === undefined) throw new ApiError('unauthorized', 'The tenancy of this token does not exist.');
       return address;
     },
-    asset: (tenantId, assetId) => assets.get(`${tenantId}/${assetId}`),
+    asset: (tenantId, assetId) => assets.get(assetKey({ tenantId, assetId })),
     blob: await attachedBlobs(tx, submissions),
     grants: await grantsForBatch(tx, submissions, assets),
   };
   const made = taken.filter((each) => each.fresh).map((each) => planStatementAsset(each, batch));
   const fresh = new Map(made.map(({ asset }) => [statementAssetKey(asset), asset]));
   for (const each of taken) {
-    const asset = assets.get(`${each.tenantId}/${each.assetId}`);
+    const asset = assets.get(assetKey(each));
     if (asset) deps.statementAssets.set(statementAssetKey(each), placeOfEvents(asset));
   }
   const statementAsset = (ref: StatementAssetRef) => {

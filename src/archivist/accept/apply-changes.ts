@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/postgres/database.js';
-import { type AssetChange, changeAssets } from '../assets/asset-store.js';
+import { type AssetChange, assetKey, changeAssets } from '../assets/asset-store.js';
 import { endShares } from './end-shares.js';
 
 /** Applies the changes that the events of a batch make to their assets, and ends the shares that these changes end. */
@@ -17,7 +17,7 @@ export async function applyChanges(
 function mergeChanges(changes: readonly AssetChange[]): AssetChange[] {
   const merged = new Map<string, AssetChange>();
   for (const change of changes) {
-    const key = `${change.tenantId}/${change.assetId}`;
+    const key = assetKey(change);
     const before = merged.get(key);
     // One object for all changes of an asset: a copy for each takes seconds if a thousand events set other attributes.
     const attributes = Object.assign(before?.attributes ?? Object.create(null), change.attributes);

@@ -1,7 +1,7 @@
 import { MOST_OFFSET_MS } from '../../platform/clock-offset.js';
 import { type Ids, uuidAfter } from '../../platform/ids.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { lockForChange } from '../assets/asset-store.js';
+import { assetKey, lockForChange } from '../assets/asset-store.js';
 import type { Submission } from './submission.js';
 
 /** Two processes whose clocks are right differ at most by this: each from the database's clock by half of it. */
@@ -25,13 +25,13 @@ export async function orderOfChanges(tx: Tx, ids: Ids, submissions: readonly Sub
   for (const submission of submissions) {
     if (submission.kind !== 'asset_event' || !changesAsset(submission)) continue;
     const asset = { tenantId: submission.principal.tenantId, assetId: submission.assetId };
-    changed.set(keyOf(asset), asset);
+    changed.set(assetKey(asset), asset);
   }
   const found = changed.size === 0 ? [] : await lockForChange(tx, [...changed.values()]);
-  const newest = new Map(found.map((event) => [keyOf(event), event.eventId]));
+  const newest = new Map(found.map((event) => [assetKey(event), event.eventId]));
   return {
     eventId(asset) {
-      const key = keyOf(asset);
+      const key = assetKey(asset);
       const last = newest.get(key);
       const id = ids.uuid();
       if (last === undefined) return id;
@@ -50,8 +50,4 @@ export async function orderOfChanges(tx: Tx, ids: Ids, submissions: readonly Sub
 
 function changesAsset({ operation, assetAttributes }: Submission & { kind: 'asset_event' }): boolean {
   return operation === 'StartTracking' || operation === 'StopTracking' || Object.keys(assetAttributes).length > 0;
-}
-
-function keyOf({ tenantId, assetId }: { readonly tenantId: string; readonly assetId: string }): string {
-  return `${tenantId}/${assetId}`;
 }

@@ -140,7 +140,7 @@ export async function lockForChange(
   tx: Tx,
   assets: readonly { readonly tenantId: string; readonly assetId: string }[],
 ): Promise<NewestEvent[]> {
-  const inOrder = assets.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
+  const inOrder = assets.toSorted((left, right) => (assetKey(left) < assetKey(right) ? -1 : 1));
   const wanted = [inOrder.map((each) => each.tenantId), inOrder.map((each) => each.assetId)];
   // Ranges and orders that only one index has keep the plans right while the tables grow, as in `rowsById`.
   const locked = tx.query(
@@ -165,7 +165,8 @@ export async function lockForChange(
   return newest;
 }
 
-function keyOf({ tenantId, assetId }: { readonly tenantId: string; readonly assetId: string }): string {
+/** What an asset is found by in a map. */
+export function assetKey({ tenantId, assetId }: { readonly tenantId: string; readonly assetId: string }): string {
   return `${tenantId}/${assetId}`;
 }
 
