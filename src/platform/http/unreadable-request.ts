@@ -54,7 +54,7 @@ export function unreadableRefusal(error: UnreadableRequest, limits: HeadLimits):
   // RFC 9110 section 9.1: a method that the server does not know.
   const refusal = new ApiError(
     'not_implemented',
-    'The method of the request is unknown: methods are in capitals, such as GET.',
+    'The method of the request is unknown: use one that the API reference names, in capitals.',
   );
   return { status: '501 Not Implemented', refusal };
 }
