@@ -14,7 +14,6 @@ import type { LogState } from './log.js';
 import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
 import { SEQUENCER, swapGrown } from './log-store.js';
-import { begunMassif } from './massif-view.js';
 import { appendNodes, openPageOf } from './node-page-store.js';
 import type { SealMemory } from './seal-memory.js';
 import { insertPeakReceipts, insertSeal } from './seal-store.js';
@@ -210,7 +209,7 @@ export interface GrownLog {
   readonly frontier: Frontier;
   /** The batch of an RFC 9162 log. */
   readonly sealed?: SealedBatch | undefined;
-  /** The objects of its new seal; publishing uses them up. Undefined without a new seal. */
+  /** The object of its new seal; publishing uses it up. Undefined without a new seal. */
   readonly staged?: StagedSeal;
 }
 
@@ -247,9 +246,7 @@ export async function growLog(
   }
   const statements = signedStatements.filter(({ eventId }) => committed.has(eventId));
   const growth = { frontier, placed, statements, taken, ...(await signGrowth(context, frontier, placed, grower)) };
-  const rows = placed.map(({ row }) => row);
-  const massif = begunMassif({ log, peaks: frontier.peaks, rows, nodes: growth.tree.nodes });
-  const staged = stageSeal(context, growth.next, growth.signed.seal, massif);
+  const staged = stageSeal(context, growth.next, growth.signed.seal);
   try {
     if (batch.came) {
       const [cameToWait] = await Promise.all([batch.came, proveGrowth(context, growth)]);

@@ -85,33 +85,11 @@ export async function massifBytes(
   return { bytes, full: end === first + massifLeaves(log), lastIdtimestamp: rows.at(-1)!.idtimestamp };
 }
 
-type TrieRow = Pick<LeafRow, 'trieKey' | 'extraBytes' | 'idtimestamp'>;
-
-function trieEntries(rows: readonly TrieRow[]): TrieEntry[] {
+function trieEntries(rows: readonly LeafRow[]): TrieEntry[] {
   return rows.map(({ trieKey, extraBytes, idtimestamp }) => {
     if (!trieKey) throw new LogInconsistent('a leaf of a massif has no trie key');
     return { key: trieKey, extraBytes: extraBytes ?? new Uint8Array(24), idtimestamp };
   });
-}
-
-/** What a batch adds to an MMR log. */
-interface AddedLeaves {
-  /** Before the batch. */
-  readonly log: LogState;
-  /** The same, left to right. */
-  readonly peaks: readonly Uint8Array[];
-  readonly rows: readonly TrieRow[];
-  readonly nodes: readonly Uint8Array[];
-}
-
-/**
- * The file of the massif that a batch begins, made from what the batch stores: the same bytes as `massifBytes` after it.
- * Undefined if the batch begins none.
- */
-export function begunMassif({ log, peaks, rows, nodes }: AddedLeaves): Uint8Array | undefined {
-  if (log.structure !== 'MMR_SHA256' || log.leaves % massifLeaves(log) !== 0n) return undefined;
-  const massif = headMassif(log, log.leaves + 1n);
-  return buildMassif({ height: log.massifHeight, massif, entries: trieEntries(rows), peakStack: peaks, nodes });
 }
 
 /** The log and the leaf count of its newest published seal, or of the end of one of its generations. */

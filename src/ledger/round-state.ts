@@ -4,7 +4,6 @@ import type { IntakeCursors } from './intake-cursors.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import type { LogInconsistent } from './log-inconsistent.js';
-import type { MassifFiles } from './massif-files.js';
 import type { SealMemory } from './seal-memory.js';
 import type { WaitingBatch } from './waiting-batch.js';
 
@@ -13,7 +12,6 @@ export interface RoundState {
   readonly context: LedgerContext;
   /** Names this process in the leases it takes. */
   readonly holder: string;
-  readonly files: MassifFiles;
   readonly memory: SealMemory;
   readonly cursors: IntakeCursors;
   /** Each log as this process left it, sealed and published; the log's row tells whether it is still so. */

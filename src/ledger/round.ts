@@ -10,7 +10,6 @@ import type { Haste } from './haste.js';
 import { createIntakeCursors } from './intake-cursors.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef } from './log.js';
-import { createMassifFiles } from './massif-files.js';
 import { createRepeat } from './repeat.js';
 import { createRoundQueue } from './round-queue.js';
 import type { RoundState } from './round-state.js';
@@ -83,7 +82,6 @@ function measuredRounds(
   const state: RoundState = {
     context: deps,
     holder,
-    files: createMassifFiles(),
     memory: createSealMemory(),
     cursors: createIntakeCursors(),
     left: new LRUCache({ max: MOST_LOGS }),

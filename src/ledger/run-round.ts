@@ -17,9 +17,9 @@ const BATCHES = 8;
 
 /** Completes the last seal, then reads the first batch's facts. */
 async function recoverFacts(state: RoundState, leased: LogState): Promise<Facts> {
-  const { context, files, memory } = state;
-  const published = await publishStoredSeal(context, files, leased);
-  const log = await publishStoredSeal(context, files, await sealUnsealed(context, memory, published));
+  const { context, memory } = state;
+  const published = await publishStoredSeal(context, leased);
+  const log = await publishStoredSeal(context, await sealUnsealed(context, memory, published));
   return context.database.inTransaction(SEQUENCER, async (tx) => readFacts(tx, state, await leasedLog(tx, log)));
 }
 
@@ -60,13 +60,13 @@ async function runBatches(state: RoundState, round: BegunRound): Promise<boolean
 }
 
 async function publishGrown(
-  { context, files, left, frontiers }: RoundState,
+  { context, left, frontiers }: RoundState,
   { frontier, sealed, staged }: GrownLog,
   ends: boolean,
 ): Promise<Frontier> {
   try {
     const lease = ends ? 'ended' : 'renewed';
-    const log = await publishSeal(context, files, frontier.log, frontier.seal!, { lease, batch: sealed, staged });
+    const log = await publishSeal(context, frontier.log, frontier.seal!, { lease, batch: sealed, staged });
     const published = { ...frontier, log };
     left.set(log.logId, log);
     if (log.structure === 'RFC9162_SHA256') frontiers.set(log.logId, published);

@@ -10,7 +10,6 @@ import { insertIntake } from '../../src/ledger/intake-store.js';
 import type { EntryKind, LeafEntry } from '../../src/ledger/leaf-source.js';
 import type { LogRef, LogStructure } from '../../src/ledger/log.js';
 import { createLog } from '../../src/ledger/log-store.js';
-import { createMassifFiles } from '../../src/ledger/massif-files.js';
 import type { RoundState } from '../../src/ledger/round-state.js';
 import { runRound } from '../../src/ledger/run-round.js';
 import { createSealMemory } from '../../src/ledger/seal-memory.js';
@@ -86,7 +85,6 @@ export function createRig(parts: RigParts): LedgerRig {
   const messages: string[] = [];
   const state: RoundState = {
     holder: randomUUID(),
-    files: createMassifFiles(),
     memory: createSealMemory(),
     cursors: createIntakeCursors(),
     left: new LRUCache({ max: 10 }),

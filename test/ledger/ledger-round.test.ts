@@ -12,7 +12,6 @@ import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../
 import { mmrReceipt, mmrReceipts, statementReceipt, statementReceipts } from '../../src/ledger/receipts.js';
 import { runRound } from '../../src/ledger/run-round.js';
 import { insertMissingStatements, statementBytes } from '../../src/ledger/statement-store.js';
-import type { StagedObject } from '../../src/platform/object-store.js';
 import type { Database, Scope } from '../../src/platform/postgres/database.js';
 import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { engines } from '../support/engines.js';
@@ -251,61 +250,24 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     expect(row).toEqual({ signed: 8 });
   });
 
-  it('ends every massif on a seal of exactly its full size and puts the files where readers look', async () => {
+  it('ends every massif on a seal of exactly its full size, and puts both into the object store then and no earlier', async () => {
     const rig = opened.rig();
     const log = await rig.newLog('MMR_SHA256', 3);
     await rig.accept(log, 'asset_event', 11);
     await rig.drain(log);
+    const objects = async (massif: number) =>
+      Promise.all([massifObjectKey, sealFileObjectKey].map((key) => rig.objectStore.get(key(log, massif))));
     await rig.database.inTransaction('system', async (tx) => {
       for (const massif of [0, 1, 2]) {
-        const [bytes, seal] = [await massifView(tx, log, massif), await sealView(tx, log, massif)];
-        expect([bytes!.full, seal!.full]).toEqual([massif < 2, massif < 2]);
-        expect(await rig.objectStore.get(massifObjectKey(log, massif))).toEqual(new Uint8Array(bytes!.bytes));
-        expect(await rig.objectStore.get(sealFileObjectKey(log, massif))).toEqual(new Uint8Array(seal!.bytes));
+        const views = [await massifView(tx, log, massif), await sealView(tx, log, massif)];
+        const isFull = massif < 2;
+        expect(views.map((view) => view!.full)).toEqual([isFull, isFull]);
+        const served = views.map((view) => new Uint8Array(view!.bytes));
+        expect(await objects(massif)).toEqual(isFull ? served : [undefined, undefined]);
       }
       expect(await massifView(tx, log, 3)).toBeUndefined();
       expect(await sealView(tx, log, 3)).toBeUndefined();
     });
-  });
-
-  it('puts a growing massif into the object store once a minute, its seal every round', async () => {
-    const rig = opened.rig();
-    const log = await rig.newLog('MMR_SHA256');
-    let [ahead, puts] = [0, [] as string[]];
-    rig.nowMs = () => Date.now() + ahead;
-    const { put } = rig.objectStore;
-    Object.assign(rig.objectStore, {
-      put: (key: string, bytes: Uint8Array, staged?: StagedObject) => {
-        puts.push(key.endsWith('.log') ? 'massif' : key.endsWith('.sth') ? 'seal' : key);
-        return put(key, bytes, staged);
-      },
-    });
-    const round = async () => {
-      await rig.accept(log, 'asset_event', 1);
-      await rig.drain(log);
-      const done = puts;
-      puts = [];
-      return done;
-    };
-    expect(await round()).toEqual(['massif', 'seal']);
-    expect(await round()).toEqual(['seal']);
-    ahead = 2_000;
-    expect(await round()).toEqual(['seal']);
-    const again = rig.sibling();
-    await rig.accept(log, 'asset_event', 1);
-    await again.drain(log);
-    expect(puts).toEqual(['massif', 'seal']);
-  });
-
-  it('writes the file of a massif that a batch begins without reading the batch again', async () => {
-    const rig = opened.rig();
-    const log = await rig.newLog('MMR_SHA256', 3);
-    await rig.accept(log, 'asset_event', 2);
-    // The lease with the facts, the batch, and its publishing.
-    expect(await scopesOfRound(rig, log)).toEqual([SEQUENCER, SEQUENCER, SEQUENCER]);
-    const stored = await rig.objectStore.get(massifObjectKey(log, 0));
-    const view = await rig.database.inTransaction('system', (tx) => massifView(tx, log, 0));
-    expect(stored).toEqual(new Uint8Array(view!.bytes));
   });
 
   it('commits what it can when one entry has no leaf, and leaves that one waiting', async () => {

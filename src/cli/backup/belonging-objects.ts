@@ -10,7 +10,7 @@ type Belonging = 'belongs' | 'later' | 'not copied';
 
 /**
  * Returns the function that tells which objects belong to a copy. Only objects that never change are copied. The
- * growing massif and its seal are served from the database, and the next seal writes them again.
+ * growing massif and its seal are served from the database, and written when the massif is full.
  */
 export function belongingTo(state: CopiedState): (key: string) => Belonging {
   const logs = new Map(state.logs.map((log) => [log.log, log]));
