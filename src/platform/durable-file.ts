@@ -19,10 +19,6 @@ import { inFolder, type NewFolders, wayTo } from './new-folder.js';
 /** Prefix of the names of files that a crash left unfinished; they are never read. */
 export const UNFINISHED = '.unfinished-';
 
-/** Zeros are looked for in pieces of a few blocks of a file system. */
-const PIECE_BYTES = 16 * 1024;
-const ZEROS = new Uint8Array(PIECE_BYTES);
-
 /** Shared by all callers: one that finds a folder may rely on it only when the caller that makes it has synced it. */
 const NEW_FOLDERS: NewFolders = new Map();
 
@@ -111,24 +107,8 @@ export async function createStagedFile(staged: string, path: string): Promise<bo
  * resolves.
  */
 export async function replaceFile(path: string, bytes: Uint8Array, mode: number): Promise<void> {
-  await replaceWithStagedFile(await stageFile(path, bytes, mode), path);
-}
-
-/** Does the same with content that was staged for this path, which is used up. */
-export function replaceWithStagedFile(staged: string, path: string): Promise<void> {
-  return changeFolder(dirname(path), () => rename(staged, path));
-}
-
-/**
- * Stages the content that is staged already for another path, as a second name of the same file: nothing is written twice.
- * Returns that name. Each is used or discarded by itself.
- */
-export async function stageLink(staged: string, path: string): Promise<string> {
-  const linked = newUnfinishedPath(path);
-  const folder = dirname(path);
-  await inFolder(NEW_FOLDERS, folder, () => link(staged, linked), syncFolder);
-  await wayTo(NEW_FOLDERS, folder);
-  return linked;
+  const staged = await stageFile(path, bytes, mode);
+  await changeFolder(dirname(path), () => rename(staged, path));
 }
 
 /** Removes staged content that was not used. */
@@ -192,7 +172,7 @@ export async function stageFile(path: string, bytes: Content, mode: number): Pro
   const folder = dirname(path);
   const file = await inFolder(NEW_FOLDERS, folder, () => open(unfinished, 'wx', mode), syncFolder);
   try {
-    await (bytes instanceof Uint8Array ? writeSparsely(file, bytes) : writeFile(file, bytes));
+    await writeFile(file, bytes);
     await Promise.all([file.sync(), wayTo(NEW_FOLDERS, folder)]);
   } catch (error) {
     await unlink(unfinished);
@@ -201,25 +181,4 @@ export async function stageFile(path: string, bytes: Content, mode: number): Pro
     closeSoon(file);
   }
   return unfinished;
-}
-
-/**
- * Writes the content of a new file. Pieces of 16 KiB that are zeros stay holes, which take no room on disk and no time to
- * sync: a massif that has just begun is a megabyte of zeros with a few kilobytes at both ends.
- */
-async function writeSparsely(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (const { start, end } of filled(bytes))
-    for (let at = start; at < end; ) at += (await file.write(bytes, at, end - at, at)).bytesWritten;
-}
-
-/** The parts that are not zeros, and the last piece in any case: it gives the file its length. */
-function* filled(bytes: Uint8Array): Generator<{ readonly start: number; readonly end: number }> {
-  let start: number | undefined;
-  for (let at = 0; at + PIECE_BYTES < bytes.length; at += PIECE_BYTES) {
-    const isHole = Buffer.compare(bytes.subarray(at, at + PIECE_BYTES), ZEROS) === 0;
-    if (isHole && start !== undefined) yield { start, end: at };
-    start = isHole ? undefined : (start ?? at);
-  }
-  const last = Math.max(0, Math.ceil(bytes.length / PIECE_BYTES) - 1) * PIECE_BYTES;
-  yield { start: start ?? last, end: bytes.length };
 }

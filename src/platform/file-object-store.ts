@@ -10,9 +10,8 @@ import {
   discardStagedFile,
   removeFile,
   removeUnfinishedFiles,
-  replaceWithStagedFile,
+  replaceFile,
   stageFile,
-  stageLink,
   UNFINISHED,
 } from './durable-file.js';
 import { failureReason } from './explain-failure.js';
@@ -40,10 +39,8 @@ export function fileObjectStore(folder: string): ObjectStore {
       const standing = await get(key);
       return standing && equalBytes(standing, bytes) ? 'same' : 'different';
     },
-    put: async (key, bytes, staged) =>
-      replaceWithStagedFile(staged ?? (await stageFile(place(key), bytes, MODE)), place(key)),
+    put: async (key, bytes) => replaceFile(place(key), bytes, MODE),
     stage: async (key, bytes) => stageFile(place(key), bytes, MODE),
-    stageCopy: async (key, staged) => stageLink(staged, place(key)),
     discard: discardStagedFile,
     async putStream(key, content) {
       if (!(await createFile(place(key), content, MODE))) throw new Error('an object with this key already exists');

@@ -22,19 +22,13 @@ export interface ObjectStore {
   putNew(key: string, bytes: Uint8Array, staged?: StagedObject): Promise<'created' | 'same' | 'different'>;
   /**
    * Creates or replaces an object: readers see either the old bytes or the new ones. Durable when this resolves.
-   * @param staged the same bytes, staged for this key; used up
    */
-  put(key: string, bytes: Uint8Array, staged?: StagedObject): Promise<void>;
+  put(key: string, bytes: Uint8Array): Promise<void>;
   /**
-   * Writes bytes in advance, where a store can, so that a later `putNew` or `put` of this key is fast. No reader sees them,
+   * Writes bytes in advance, where a store can, so that a later `putNew` of this key is fast. No reader sees them,
    * and after a crash they are lost.
    */
   stage(key: string, bytes: Uint8Array): Promise<StagedObject>;
-  /**
-   * Stages the bytes that are staged already, for another key too. Cheaper than to stage them again, because nothing is
-   * written twice. Each of the two is used or discarded by itself.
-   */
-  stageCopy(key: string, staged: StagedObject): Promise<StagedObject>;
   /** Removes staged bytes that were not used; does nothing if they were. */
   discard(staged: StagedObject): Promise<void>;
   /**

@@ -51,9 +51,8 @@ export function watchedObjectStore(store: ObjectStore, disk: DiskWatch): ObjectS
   return {
     ...store,
     putNew: (key, bytes, staged) => writing(() => store.putNew(key, bytes, staged)),
-    put: (key, bytes, staged) => writing(() => store.put(key, bytes, staged)),
+    put: (key, bytes) => writing(() => store.put(key, bytes)),
     stage: (key, bytes) => writing(() => store.stage(key, bytes)),
-    stageCopy: (key, staged) => writing(() => store.stageCopy(key, staged)),
     putStream: (key, content) => writing(() => store.putStream(key, whileRoom(content))),
   };
 }

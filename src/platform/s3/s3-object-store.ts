@@ -49,7 +49,6 @@ export function s3ObjectStore(place: S3Place): ObjectStore {
       await answered(client.send(new PutObjectCommand({ ...at(key), Body: bytes })));
     },
     stage: async (key) => objectKey(key),
-    stageCopy: async (key) => objectKey(key),
     discard: () => Promise.resolve(),
     putStream: async (key, content) => uploads.create(at(key), content),
     async open(key, range) {
