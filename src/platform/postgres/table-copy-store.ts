@@ -172,12 +172,17 @@ async function hasRows(client: OwnerClient, table: string): Promise<boolean> {
   return (await client.query(`SELECT FROM ${table} LIMIT 1`)).rows.length > 0;
 }
 
-/** Creates our schema with the mark of an unfinished restore or move; drops what an earlier attempt left. */
+/**
+ * Creates our schema with the mark of an unfinished restore or move; drops what an earlier attempt left. In one
+ * transaction: after a crash without a mark, nothing would tell that this place is half filled.
+ */
 export async function beginRestoring(client: OwnerClient, move?: string): Promise<void> {
+  await client.query('BEGIN');
   await client.query('DROP SCHEMA IF EXISTS archivist CASCADE');
   await client.query('DROP SCHEMA IF EXISTS bullmq CASCADE');
   await client.query('CREATE SCHEMA archivist');
   await mark(client, RESTORING, move);
+  await client.query('COMMIT');
 }
 
 /** A comment takes no parameters: an id of another form than ours is refused. */
