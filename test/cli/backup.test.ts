@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embeddedFolder } from '../../src/platform/postgres/open-database.js';
@@ -225,20 +225,25 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
     await writeFile(file, bytes);
   });
 
-  it('a lost object of a copy is named, and when it is back the same command goes on', async () => {
+  it('a lost object of a copy is named, and when it is back the same command goes on, with the same decision', async () => {
     const place = await emptyPlace('lost');
-    const [log] = await readdir(join(backup, 'objects', 'key-manifests'));
-    const key = `key-manifests/${log}/0000000000000001`;
+    // The last one that is restored.
+    const massifs = (await readdir(join(backup, 'objects', 'verifiabledata'), { recursive: true })).sort();
+    const key = `verifiabledata/${massifs.at(-1)}`;
     const object = join(backup, 'objects', key);
     await rename(object, `${object}.aside`);
-    const args = ['restore', backup, '--identity', join(deployment.folder, 'identity.txt'), '--halt-logs'];
-    const lost = await cli(place, ...args);
+    const args = ['restore', backup, '--identity', join(deployment.folder, 'identity.txt')];
+    const lost = await cli(place, ...args, '--halt-logs');
     expect([lost.code, lost.err.trim()]).toEqual([
       1,
       `error: the object ${key} of the copy is missing: take objects/${key} from another copy of the backup folder, then run the same command again`,
     ]);
     await rename(`${object}.aside`, object);
-    const restored = await cli(place, ...args);
+    // What the first run has put there does not show what was published after the copy.
+    await cp(join(backup, 'objects'), fileURLToPath(place['OBJECT_STORE_URL']!), { recursive: true });
+    const undecided = await cli(place, ...args);
+    expect([undecided.code, undecided.err]).toEqual([2, expect.stringContaining('give --halt-logs')]);
+    const restored = await cli(place, ...args, '--halt-logs');
     expect([restored.err, restored.code]).toEqual(['', 3]);
     expect(restored.out).toMatch(/^HALTED {2}chain: the keys log is halted$/m);
   });

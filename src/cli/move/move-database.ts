@@ -67,7 +67,7 @@ async function copyDatabase(
     await mkdir(way, { mode: 0o700 });
     const dumped = await dumpDatabase(source.client, way, progress);
     if (!dumped) throw new UsageError('there is no deployment in this database: no service has started on it');
-    await beginRestoring(target.client, move);
+    await beginRestoring(target.client, { move });
     await loadDatabase(target.client, way, dumped, { halted: new Map(), progress });
     await accept(() => markMoved(source.client, move));
     const { tables, state } = dumped;

@@ -58,14 +58,18 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
   const store = await openObjectStore(config.objectStore);
   const inStore = new Set(await store.list(''));
   const published = publishedSince(manifest, objects, inStore);
-  const halted = haltReasons(manifest, published, unknownSince(request, published));
+  requireDecision(request, isUnseen(published));
   const owner = await openTarget(config);
   try {
-    const { state } = await placeState(owner.client);
-    if (state === 'in use' || state === 'moved')
+    const place = await placeState(owner.client);
+    if (place.state === 'in use' || place.state === 'moved')
       throw new UsageError('the database is in use by a deployment: restore into an empty one');
+    // The interrupted attempt before this one may have filled the object store.
+    const unseen = place.unseen === true || isUnseen(published);
+    requireDecision(request, unseen);
+    const halted = haltReasons(manifest, published, request.since === 'halt the logs');
     await explained('OBJECT_STORE_URL cannot be used', prepareObjectStore(config.objectStore));
-    await beginRestoring(owner.client);
+    await beginRestoring(owner.client, { unseen });
     if (secrets) await placeSecrets(secrets, config);
     await restoreObjects(backup, store, objects, progress);
     await loadDatabase(owner.client, copy, manifest, { halted, progress });
@@ -89,13 +93,14 @@ async function checkFiles(copy: string, { files }: CopyManifest, progress: (text
   }
 }
 
+const isUnseen = ({ known, later }: PublishedSince): boolean => !known && later.length === 0;
+
 /**
- * Returns whether something may have been published after the copy. A service that continues from an older state signs
- * a second history, so the operator must decide.
+ * Checks that the operator has decided whether anything was published after the copy, if the object store did not show it:
+ * a service that continues from an older state signs a second history.
  */
-function unknownSince({ since }: RestoreRequest, { known, later }: PublishedSince): boolean {
-  if (since === 'halt the logs') return true;
-  if (known || later.length > 0 || since === 'nothing was published') return false;
+function requireDecision({ since }: RestoreRequest, unseen: boolean): void {
+  if (!unseen || since !== undefined) return;
   throw new UsageError(
     'the object store does not show whether anything was published after this copy. If nothing was, give --nothing-published-since. If something was, or you do not know, give --halt-logs. See docs/operate/backup.md',
   );

@@ -35,6 +35,8 @@ const SCHEMAS = ['archivist', 'bullmq'] as const;
 const MIGRATION_TABLES = ['archivist.schema_migration', 'bullmq.migration'];
 const RESTORING = 'restoring';
 const MOVED = 'moved';
+/** In the place of a move's id. */
+const UNSEEN = 'unseen';
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
@@ -149,6 +151,8 @@ export async function appliedMigrations(client: OwnerClient): Promise<string[]> 
 interface PlaceState {
   readonly state: 'empty' | 'restoring' | 'moved' | 'in use';
   readonly move?: string | undefined;
+  /** Of a restore: before it began, the object store did not show what was published after the copy. */
+  readonly unseen?: boolean;
 }
 
 /**
@@ -160,6 +164,7 @@ export async function placeState(client: OwnerClient): Promise<PlaceState> {
     `SELECT obj_description(oid, 'pg_namespace') AS comment FROM pg_namespace WHERE nspname = 'archivist'`,
   );
   const [mark, move] = (rows[0]?.comment ?? '').split(' ', 2);
+  if (mark === RESTORING && move === UNSEEN) return { state: mark, unseen: true };
   if (mark === RESTORING || mark === MOVED) return { state: mark, move };
   for (const table of ['archivist.deployment', 'bullmq.job'])
     if (await hasRows(client, table)) return { state: 'in use' };
@@ -175,20 +180,22 @@ async function hasRows(client: OwnerClient, table: string): Promise<boolean> {
 /**
  * Creates our schema with the mark of an unfinished restore or move; drops what an earlier attempt left. In one
  * transaction: after a crash without a mark, nothing would tell that this place is half filled.
+ * @param what the id of a move, or what a restore must remember
  */
-export async function beginRestoring(client: OwnerClient, move?: string): Promise<void> {
+export async function beginRestoring(client: OwnerClient, what: Pick<PlaceState, 'move' | 'unseen'>): Promise<void> {
   await client.query('BEGIN');
   await client.query('DROP SCHEMA IF EXISTS archivist CASCADE');
   await client.query('DROP SCHEMA IF EXISTS bullmq CASCADE');
   await client.query('CREATE SCHEMA archivist');
-  await mark(client, RESTORING, move);
+  await mark(client, RESTORING, what.unseen ? UNSEEN : what.move);
   await client.query('COMMIT');
 }
 
 /** A comment takes no parameters: an id of another form than ours is refused. */
-async function mark(client: OwnerClient, text: string, move?: string): Promise<void> {
-  if (move !== undefined && !/^[0-9a-f-]+$/.test(move)) throw new Error('the id of a move is a UUID');
-  await client.query(`COMMENT ON SCHEMA archivist IS '${move === undefined ? text : `${text} ${move}`}'`);
+async function mark(client: OwnerClient, text: string, what?: string): Promise<void> {
+  if (what !== undefined && what !== UNSEEN && !/^[0-9a-f-]+$/.test(what))
+    throw new Error('the id of a move is a UUID');
+  await client.query(`COMMENT ON SCHEMA archivist IS '${what === undefined ? text : `${text} ${what}`}'`);
 }
 
 /** Removes the mark: from now on a service may start. */
@@ -215,5 +222,7 @@ export async function requireFinishedRestore(client: OwnerClient): Promise<void>
       'a move into it has not finished: unset DATABASE_URL and run "vcon-archivist move" again with this URL',
     );
   if (state === 'restoring')
-    throw new Error('a restore into it has not finished: run "vcon-archivist restore" again with the same folder');
+    throw new Error(
+      'a restore into it has not finished: run "vcon-archivist restore" again with the same folder and options',
+    );
 }

@@ -15,7 +15,7 @@ it.skipIf(!serverUrl)('a place keeps its mark, wherever the next attempt to fill
   const move = randomUUID();
   const looking = await open();
   try {
-    await beginRestoring(looking, move);
+    await beginRestoring(looking, { move });
     for (let steps = 0, ended = false; !ended; steps += 1) {
       const client = await open();
       let done = 0;
@@ -24,7 +24,7 @@ it.skipIf(!serverUrl)('a place keeps its mark, wherever the next attempt to fill
         done += 1;
         return client.query(text);
       }) as OwnerClient['query'];
-      ended = await beginRestoring({ query: killed }, move).then(
+      ended = await beginRestoring({ query: killed }, { move }).then(
         () => true,
         () => false,
       );
