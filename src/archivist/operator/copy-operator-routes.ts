@@ -33,6 +33,10 @@ export function copyOperatorRoutes({ database, copyFolder }: CopyOperatorDeps): 
         try {
           await rm(copyFolder, { recursive: true, force: true });
           await database.copyFiles(copyFolder);
+        } catch (error) {
+          // A part of a copy would keep the disk full that it has filled.
+          await rm(copyFolder, { recursive: true, force: true });
+          throw error;
         } finally {
           copying = false;
         }
