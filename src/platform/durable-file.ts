@@ -106,7 +106,7 @@ export async function createStagedFile(staged: string, path: string): Promise<bo
  * Creates or replaces a file: a reader sees either the old bytes or the new ones. The file is on disk when this
  * resolves.
  */
-export async function replaceFile(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+export async function replaceFile(path: string, bytes: Content, mode: number): Promise<void> {
   const staged = await stageFile(path, bytes, mode);
   await changeFolder(dirname(path), () => rename(staged, path));
 }

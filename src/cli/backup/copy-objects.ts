@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileObjectStore } from '../../platform/file-object-store.js';
+import { removeUnfinishedFiles, replaceFile } from '../../platform/durable-file.js';
+import { objectKey } from '../../platform/object-key.js';
 import type { ObjectStore } from '../../platform/object-store.js';
 import { belongingTo, missingObjects } from './belonging-objects.js';
 import type { CopiedDatabase } from './copied-state-store.js';
@@ -8,6 +9,9 @@ import { OBJECTS } from './copy-manifest.js';
 import { type HashedFile, hashing } from './hashed-file.js';
 
 const AT_ONCE = 16;
+const MODE = 0o644;
+/** What nobody has written to for an hour was left by a killed run. */
+const LEFT_AFTER_MS = 3_600_000;
 
 /** An object of a copy. */
 export interface CopiedObject extends HashedFile {
@@ -22,18 +26,26 @@ interface CopiedObjects {
   readonly missing: readonly string[];
 }
 
+interface ObjectsRequest {
+  /** The backup folder. */
+  readonly folder: string;
+  /** Objects of the newest complete copy. */
+  readonly known: ReadonlyMap<string, CopiedObject>;
+  readonly now: Date;
+  progress(text: string): void;
+}
+
 /**
- * Copies the objects that belong to a copy of the database and that earlier copies in this folder do not have.
- * @param known objects of the newest complete copy
+ * Copies the objects that belong to a copy of the database and that earlier copies in this folder do not have. Each is
+ * created or replaced whole: an earlier copy that has it too stays complete if this one is interrupted.
  */
 export async function copyObjects(
   source: ObjectStore,
-  folder: string,
+  { folder, known, now, progress }: ObjectsRequest,
   state: CopiedDatabase,
-  known: ReadonlyMap<string, CopiedObject>,
-  progress: (text: string) => void,
 ): Promise<CopiedObjects> {
-  const target = fileObjectStore(join(folder, OBJECTS));
+  const target = join(folder, OBJECTS);
+  await removeUnfinishedFiles(target, new Date(now.getTime() - LEFT_AFTER_MS));
   const belongs = belongingTo(state);
   const keys = (await source.list('')).filter((key) => belongs(key) === 'belongs');
   const objects: CopiedObject[] = [];
@@ -41,10 +53,11 @@ export async function copyObjects(
   const next = keys.values();
   const copySome = async (): Promise<void> => {
     for (const key of next) {
-      const size = await sizeOf(join(folder, OBJECTS, key));
+      const path = join(target, objectKey(key));
       const before = known.get(key);
-      const copied = before && before.size === size ? before : await copyObject(source, target, key, size);
-      if (copied !== before) added += 1;
+      const isThere = before !== undefined && before.size === (await sizeOf(path));
+      const copied = isThere ? before : await copyObject(source, key, path);
+      if (!isThere) added += 1;
       if (copied) objects.push(copied);
       if (objects.length % 500 === 0) progress(`objects: ${objects.length} of ${keys.length}`);
     }
@@ -61,17 +74,10 @@ async function sizeOf(path: string): Promise<number | undefined> {
   );
 }
 
-/** An earlier, interrupted run may have left the object: it is written again. */
-async function copyObject(
-  source: ObjectStore,
-  target: ObjectStore,
-  key: string,
-  left: number | undefined,
-): Promise<CopiedObject | undefined> {
+async function copyObject(source: ObjectStore, key: string, path: string): Promise<CopiedObject | undefined> {
   const content = await source.open(key);
   if (!content) return undefined;
   const hashed = hashing();
-  if (left !== undefined) await target.remove(key);
-  await target.putStream(key, hashed.through(content));
+  await replaceFile(path, hashed.through(content), MODE);
   return { key, ...hashed.result() };
 }

@@ -58,7 +58,7 @@ export async function makeCopy(owner: OwnerConnection, request: CopyRequest): Pr
   if (!dumped) throw new UsageError('there is no deployment in this database: no service has started on it');
   const { state, migrations, tables, sequences } = dumped;
   const store = await openObjectStore(config.objectStore);
-  const copied = await copyObjects(store, folder, state, known, progress);
+  const copied = await copyObjects(store, { folder, known, now, progress }, state);
   const files = [...dumped.files];
   const list = await writeJsonLines(join(unfinished, OBJECT_LIST), Readable.from(copied.objects));
   files.push({ path: OBJECT_LIST, ...list });
