@@ -239,6 +239,11 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
       `error: the object ${key} of the copy is missing: take objects/${key} from another copy of the backup folder, then run the same command again`,
     ]);
     await rename(`${object}.aside`, object);
+    const half = await cli(place, 'backup', backup, '--without-keys');
+    expect([half.code, half.err]).toEqual([
+      2,
+      expect.stringMatching(/cannot be copied: a restore .* has not finished/),
+    ]);
     // What the first run has put there does not show what was published after the copy.
     await cp(join(backup, 'objects'), fileURLToPath(place['OBJECT_STORE_URL']!), { recursive: true });
     const undecided = await cli(place, ...args);
@@ -276,6 +281,11 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
       const old = startBuilt('main', { PORT: '0', PLUGIN_PORT: '0', ...source });
       expect(await old.ended).toBe(1);
       expect(old.written.err).toMatch(/it was moved to a PostgreSQL server/);
+      const stale = await cli(source, 'backup', backup, '--without-keys');
+      expect([stale.code, stale.err]).toEqual([
+        2,
+        expect.stringMatching(/cannot be copied: it was moved .*DATABASE_URL/),
+      ]);
       const elsewhere = (await emptyPlace('elsewhere', 'PostgreSQL'))['DATABASE_URL']!;
       for (const place of [to, elsewhere]) {
         const again = await cli(source, 'move', '--to', place);

@@ -6,6 +6,7 @@ import { UsageError } from '../../core/evidence/usage-error.js';
 import { syncFolder } from '../../platform/durable-file.js';
 import { openObjectStore } from '../../platform/open-object-store.js';
 import type { OwnerConnection } from '../../platform/postgres/owner-connection.js';
+import { type OwnerClient, requireFinishedRestore } from '../../platform/postgres/table-copy-store.js';
 import type { Config } from '../../service/config/config.js';
 import { packageVersion } from '../../service/package-version.js';
 import { COPIES, type CopyManifest, completeCopies, writeCopyManifest } from './copy-manifest.js';
@@ -51,6 +52,7 @@ export async function makeCopy(owner: OwnerConnection, request: CopyRequest): Pr
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-');
   const unfinished = join(folder, COPIES, UNFINISHED);
+  await requireInUse(owner.client);
   const { known, damaged } = await knownObjects(folder);
   const secrets = recipients && (await packSecrets(config));
   if (recipients) await sealSecrets(new Uint8Array(), recipients);
@@ -93,6 +95,13 @@ export async function makeCopy(owner: OwnerConnection, request: CopyRequest): Pr
   await rename(unfinished, join(folder, COPIES, name));
   await syncFolder(join(folder, COPIES));
   return { name, manifest, sha256, addedObjects: copied.added, missing: copied.missing, damaged };
+}
+
+/** A schedule that still copies a database after it was moved would report success, and its copies would miss what is newer. */
+async function requireInUse(client: OwnerClient): Promise<void> {
+  await requireFinishedRestore(client).catch((error: Error) => {
+    throw new UsageError(`the database cannot be copied: ${error.message}`);
+  });
 }
 
 /** Returns the objects of the newest complete copy, whose files are in the folder already; none if it is damaged. */
