@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { access, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -313,9 +314,19 @@ describe('backup', () => {
     const made = commandLine(['backup', into, '--recipient', recipient], running.environment);
     await writeFile(credentials, 'the first');
     // They are read again when the rows are there.
-    await vi.waitFor(() => access(join(into, 'copies', '.unfinished', 'objects.jsonl.gz')), { timeout: 20_000 });
+    await vi.waitFor(() => access(join(into, 'copies', `.unfinished-${genuine.deployment}`, 'objects.jsonl.gz')), {
+      timeout: 20_000,
+    });
     await writeFile(credentials, 'another');
     const { err, exitCode } = await made;
+  it('is refused in a folder of another deployment, which would share its unfinished files', async () => {
+    const [into] = await withEarlierCopy('foreign');
+    await writeCopyManifest(join(into, 'copies', EARLIER), { ...genuine, deployment: randomUUID() });
+    const { err, exitCode } = await commandLine(['backup', into, '--without-keys'], running.environment);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('foreign has copies of another deployment')]);
+    expect(await readdir(join(into, 'copies'))).toEqual([EARLIER]);
+  });
+
     await rename(`${credentials}.aside`, credentials);
     expect([exitCode, err]).toEqual([
       1,

@@ -30,12 +30,13 @@ interface DumpedDatabase {
 /**
  * Writes every table to `database/<schema>.<table>.jsonl.gz` in a folder, all as of one moment. Each line is a JSON
  * array of a row's values in PostgreSQL's text form. What an interrupted run has left in the folder is removed first.
+ * @param place the folder for a deployment
  * @returns undefined if no service has started on this database
  * @throws {UsageError} if another version made the database, or the folder cannot be made
  */
 export async function dumpDatabase(
   client: OwnerClient,
-  folder: string,
+  place: (deployment: string) => Promise<string>,
   progress: (text: string) => void,
 ): Promise<DumpedDatabase | undefined> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -48,6 +49,7 @@ export async function dumpDatabase(
     });
     const state = await copiedState(client);
     if (!state) return undefined;
+    const folder = await place(state.deployment);
     await makeEmpty(folder);
     const tables: (CopiedTable & { rows: number; file: string })[] = [];
     const files: (HashedFile & { path: string })[] = [];

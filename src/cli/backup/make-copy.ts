@@ -9,7 +9,7 @@ import type { OwnerConnection } from '../../platform/postgres/owner-connection.j
 import { type OwnerClient, requireFinishedRestore } from '../../platform/postgres/table-copy-store.js';
 import type { Config } from '../../service/config/config.js';
 import { packageVersion } from '../../service/package-version.js';
-import { COPIES, type CopyManifest, completeCopies, writeCopyManifest } from './copy-manifest.js';
+import { COPIES, type CopyManifest, completeCopies, readCopyManifest, writeCopyManifest } from './copy-manifest.js';
 import { type CopiedObject, copyObjects } from './copy-objects.js';
 import { dumpDatabase } from './dump-database.js';
 import { readJsonLines, writeHashed, writeJsonLines } from './hashed-file.js';
@@ -17,8 +17,9 @@ import { packSecrets, sealSecrets } from './sealed-secrets.js';
 
 const OBJECT_LIST = 'objects.jsonl.gz';
 export const SEALED_KEYS = 'keys.zip.age';
-/** Of a copy that is not complete; the next run removes it. */
-const UNFINISHED = '.unfinished';
+
+/** Folder of a copy that is not complete; the next run for the same deployment removes it. */
+const unfinishedOf = (folder: string, deployment: string): string => join(folder, COPIES, `.unfinished-${deployment}`);
 
 interface CopyRequest {
   readonly config: Config;
@@ -51,14 +52,14 @@ export async function makeCopy(owner: OwnerConnection, request: CopyRequest): Pr
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-');
-  const unfinished = join(folder, COPIES, UNFINISHED);
   await requireInUse(owner.client);
   const { known, damaged } = await knownObjects(folder);
   const secrets = recipients && (await packSecrets(config));
   if (recipients) await sealSecrets(new Uint8Array(), recipients);
-  const dumped = await dumpDatabase(owner.client, unfinished, progress);
+  const dumped = await dumpDatabase(owner.client, (deployment) => placeIn(folder, deployment), progress);
   if (!dumped) throw new UsageError('there is no deployment in this database: no service has started on it');
   const { state, migrations, tables, sequences } = dumped;
+  const unfinished = unfinishedOf(folder, state.deployment);
   const store = await openObjectStore(config.objectStore);
   const copied = await copyObjects(store, { folder, known, now, progress }, state);
   const files = [...dumped.files];
@@ -102,6 +103,17 @@ async function requireInUse(client: OwnerClient): Promise<void> {
   await requireFinishedRestore(client).catch((error: Error) => {
     throw new UsageError(`the database cannot be copied: ${error.message}`);
   });
+}
+
+/** Where the copy of a deployment is made. @throws {UsageError} if the newest copy in the folder is of another deployment */
+async function placeIn(folder: string, deployment: string): Promise<string> {
+  const newest = (await completeCopies(folder)).at(-1);
+  // One that cannot be read is reported by its list of objects, and by a restore.
+  const copied =
+    newest === undefined ? undefined : await readCopyManifest(join(folder, COPIES, newest)).catch(() => undefined);
+  if (copied && copied.deployment !== deployment)
+    throw new UsageError(`${folder} has copies of another deployment: give each deployment a folder of its own`);
+  return unfinishedOf(folder, deployment);
 }
 
 /** Returns the objects of the newest complete copy, whose files are in the folder already; none if it is damaged. */

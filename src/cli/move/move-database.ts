@@ -65,7 +65,7 @@ async function copyDatabase(
   try {
     await rm(way, { recursive: true, force: true });
     await mkdir(way, { mode: 0o700 });
-    const dumped = await dumpDatabase(source.client, way, progress);
+    const dumped = await dumpDatabase(source.client, async () => way, progress);
     if (!dumped) throw new UsageError('there is no deployment in this database: no service has started on it');
     await beginRestoring(target.client, { move });
     await loadDatabase(target.client, way, dumped, { halted: new Map(), progress });
