@@ -9,6 +9,7 @@ import { endRestoring } from '../platform/postgres/table-copy-store.js';
 import { ConfigError, parseConfig } from '../service/config/config.js';
 import { auditOpen } from './audit-command.js';
 import { COPIES, completeCopies } from './backup/copy-manifest.js';
+import { openServerAlone } from './backup/database-source.js';
 import { recipientsIn } from './backup/sealed-secrets.js';
 import { counted } from './counted.js';
 import { firstLines } from './first-lines.js';
@@ -70,6 +71,21 @@ async function requestOf(folder: string, options: RestoreOptions, terminal: Term
 
 async function restore(folder: string, options: RestoreOptions, terminal: Terminal): Promise<Restored> {
   const request = await requestOf(folder, options, terminal);
+  const { config } = request;
+  // The embedded database is locked by its folder.
+  const alone = config.databaseUrl ? await openServerAlone(config.databaseUrl, 'DATABASE_URL') : undefined;
+  try {
+    return await restoreAndAudit(request, options, terminal);
+  } finally {
+    await alone?.close();
+  }
+}
+
+async function restoreAndAudit(
+  request: RestoreRequest,
+  options: RestoreOptions,
+  terminal: Terminal,
+): Promise<Restored> {
   const restored = await restoreCopy(request);
   const { config } = request;
   const database = await openDatabase(config, pino({ level: 'silent' }), { restoring: true });

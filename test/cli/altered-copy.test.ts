@@ -12,12 +12,14 @@ import {
   readCopyManifest,
   writeCopyManifest,
 } from '../../src/cli/backup/copy-manifest.js';
+import { openServerAlone } from '../../src/cli/backup/database-source.js';
 import { openSecrets, placeSecrets, sealSecrets } from '../../src/cli/backup/sealed-secrets.js';
 import { openDatabase } from '../../src/platform/postgres/open-database.js';
 import { parseConfig } from '../../src/service/config/config.js';
 import { startTestService, type TestService } from '../api/test-service.js';
 import { commandLine } from '../support/command-line.js';
 import { engines, type Place } from '../support/engines.js';
+import { serverUrl } from '../support/prerequisites.js';
 
 const silent = pino({ level: 'silent' });
 let folder: string;
@@ -103,6 +105,16 @@ describe('restore says what to change before it changes anything', () => {
   ])('%s', async (_what, from, options, says) => {
     const given = options.map((option) => (option === 'identity' ? identity : option));
     expect(await wrong(join(folder, from), ...given)).toEqual([2, expect.stringContaining(says)]);
+  });
+
+  it.skipIf(!serverUrl)('a database into which another restore runs', async () => {
+    const place = await engines().at(-1)!.place();
+    const other = await openServerAlone(place.environment.DATABASE_URL!, 'DATABASE_URL');
+    const options = ['restore', backup, '--without-keys', DECIDED];
+    const { err, exitCode } = await commandLine(options, { ...own(join(folder, 'untouched')), ...place.environment });
+    await other.close();
+    await place.remove();
+    expect([exitCode, err]).toEqual([2, expect.stringMatching(/another backup, restore or move .* is running/)]);
   });
 
   it('a file of the copy that a disk does not give out: it is neither missing nor damaged', async () => {
@@ -305,6 +317,14 @@ describe('backup', () => {
     expect(err).toContain('EISDIR');
   });
 
+  it('is refused in a folder of another deployment, which would share its unfinished files', async () => {
+    const [into] = await withEarlierCopy('foreign');
+    await writeCopyManifest(join(into, 'copies', EARLIER), { ...genuine, deployment: randomUUID() });
+    const { err, exitCode } = await commandLine(['backup', into, '--without-keys'], running.environment);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('foreign has copies of another deployment')]);
+    expect(await readdir(join(into, 'copies'))).toEqual([EARLIER]);
+  });
+
   it('leaves no copy if the secrets changed while it read the database', async () => {
     const recipient = await identityToRecipient(await readFile(identity, 'utf8'));
     const credentials = join(running.environment.DATA_DIR, 'credentials.json');
@@ -319,14 +339,6 @@ describe('backup', () => {
     });
     await writeFile(credentials, 'another');
     const { err, exitCode } = await made;
-  it('is refused in a folder of another deployment, which would share its unfinished files', async () => {
-    const [into] = await withEarlierCopy('foreign');
-    await writeCopyManifest(join(into, 'copies', EARLIER), { ...genuine, deployment: randomUUID() });
-    const { err, exitCode } = await commandLine(['backup', into, '--without-keys'], running.environment);
-    expect([exitCode, err]).toEqual([2, expect.stringContaining('foreign has copies of another deployment')]);
-    expect(await readdir(join(into, 'copies'))).toEqual([EARLIER]);
-  });
-
     await rename(`${credentials}.aside`, credentials);
     expect([exitCode, err]).toEqual([
       1,

@@ -41,11 +41,18 @@ export interface CopiedDatabase extends CopiedState {
   readonly blocks: readonly number[];
 }
 
-/** Key of the lock that a backup holds. */
+/** Key of the lock of a database that is being copied or filled. */
 const COPY_LOCK = 7_262_031_950;
 
-/** Locks the database for one backup until the connection ends; false if another one holds the lock. */
+/**
+ * Locks a server's database for one backup, restore or move until the connection ends; false if another one holds the lock.
+ * If the machine of its holder is lost, the server notices that within a minute.
+ */
 export async function lockCopying(client: OwnerClient): Promise<boolean> {
+  await client.query(
+    `SELECT set_config('tcp_keepalives_idle', '20', false), set_config('tcp_keepalives_interval', '10', false),
+       set_config('tcp_keepalives_count', '3', false)`,
+  );
   const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [COPY_LOCK]);
   return rows[0]!.locked;
 }

@@ -19,6 +19,8 @@ const COPY_WITHIN_MS = 30 * 60_000;
 /** Folder of the lock of a backup, beside the embedded database. */
 const COPYING = 'copying';
 const ANOTHER = 'another backup of this database is running: wait until it has ended';
+const ANOTHER_ON_SERVER =
+  'another backup, restore or move of this database is running: wait until it has ended, or stop it';
 
 /**
  * Opens the database that a copy is made of, and locks it for one backup at a time: two would write to one folder. The
@@ -31,7 +33,7 @@ export async function openDatabaseSource(
   { databaseUrl, dataDir, keysDir }: Pick<Config, 'databaseUrl' | 'dataDir' | 'keysDir'>,
   url: string,
 ): Promise<OwnerConnection> {
-  if (databaseUrl) return openServer(databaseUrl);
+  if (databaseUrl) return openServerAlone(databaseUrl, 'DATABASE_URL');
   const folder = embeddedFolder(dataDir);
   await requireEmbedded(dataDir);
   const lock = await lockFolder(join(folder, COPYING)).catch((error: unknown) => {
@@ -46,12 +48,18 @@ export async function openDatabaseSource(
   }
 }
 
-async function openServer(databaseUrl: string): Promise<OwnerConnection> {
+/**
+ * Opens a server's database, for one backup, restore or move at a time: two restores would fill it side by side, and one
+ * could empty it when the other has finished.
+ * @param what the option or variable that names it
+ * @throws {UsageError}
+ */
+export async function openServerAlone(databaseUrl: string, what: string): Promise<OwnerConnection> {
   const server = openServerOwner(databaseUrl);
-  const owner = await explained('the database of DATABASE_URL cannot be opened', server).catch(usage);
+  const owner = await explained(`the database of ${what} cannot be opened`, server).catch(usage);
   if (await lockCopying(owner.client)) return owner;
   await owner.close();
-  throw new UsageError(ANOTHER);
+  throw new UsageError(ANOTHER_ON_SERVER);
 }
 
 async function openEmbedded(folder: string, url: string, keysDir: string): Promise<OwnerConnection> {

@@ -1,11 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../core/evidence/usage-error.js';
-import { explained } from '../../platform/explain-failure.js';
 import { FolderLocked } from '../../platform/postgres/folder-lock.js';
 import { embeddedFolder } from '../../platform/postgres/open-database.js';
-import { type OwnerConnection, openEmbeddedOwner, openServerOwner } from '../../platform/postgres/owner-connection.js';
+import { type OwnerConnection, openEmbeddedOwner } from '../../platform/postgres/owner-connection.js';
 import { beginRestoring, markMoved, placeState } from '../../platform/postgres/table-copy-store.js';
+import { openServerAlone } from '../backup/database-source.js';
 import { dumpDatabase } from '../backup/dump-database.js';
 import { loadDatabase } from '../restore/load-database.js';
 
@@ -42,7 +42,7 @@ const WAY = 'move';
 export async function moveDatabase(request: MoveRequest): Promise<Moved> {
   const source = await openSource(embeddedFolder(request.dataDir));
   try {
-    const target = await openTarget(request.to);
+    const target = await openServerAlone(request.to, '--to');
     try {
       const resumed = await moveToResume(source, target);
       const moved = await copyDatabase(request, source, target, resumed ?? request.newId());
@@ -100,11 +100,5 @@ async function openSource(folder: string): Promise<OwnerConnection> {
     throw new UsageError(
       error instanceof FolderLocked ? 'a service runs on the embedded database: stop it first' : error.message,
     );
-  });
-}
-
-async function openTarget(url: string): Promise<OwnerConnection> {
-  return explained('the database of --to cannot be opened', openServerOwner(url)).catch((error: Error) => {
-    throw new UsageError(error.message);
   });
 }
