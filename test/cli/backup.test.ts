@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { cp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embeddedFolder } from '../../src/platform/postgres/open-database.js';
+import { embeddedCopyFolder, embeddedFolder } from '../../src/platform/postgres/open-database.js';
 import { openEmbeddedOwner } from '../../src/platform/postgres/owner-connection.js';
 import { createDeployment, type Deployment, ENGINES } from '../faults/deployment.js';
 import { Journal, until } from '../faults/journal.js';
@@ -125,11 +125,15 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
     await confirmed(service.url, journal.acknowledged);
     await service.stop();
     await wait(1_000);
+    // A killed backup left it.
+    const left = embeddedCopyFolder(source['DATA_DIR']!);
+    await mkdir(left, { recursive: true });
     const second = await cli(source, 'backup', backup, '--recipient', recipient, '--json');
     expect([second.err, second.code, second.code ? second.out : '']).toEqual(['', 0, '']);
     const later = JSON.parse(second.out) as { objects: { count: number }; added_objects: number };
     expect(later.added_objects).toBe(later.objects.count - made.objects.count);
     expect(later.added_objects).toBeGreaterThan(0);
+    if (engine === 'embedded') await expect(access(left)).rejects.toThrow('ENOENT');
     // No private key is readable in the folder.
     const sealed = await readFile(join(backup, 'copies', made.name, 'keys.zip.age'), 'latin1');
     expect(sealed).toMatch(/^age-encryption\.org\/v1\n-> X25519 /);

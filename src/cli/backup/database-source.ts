@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { explained } from '../../platform/explain-failure.js';
 import { FolderLocked, lockFolder } from '../../platform/postgres/folder-lock.js';
-import { embeddedFolder } from '../../platform/postgres/open-database.js';
+import { embeddedCopyFolder, embeddedFolder } from '../../platform/postgres/open-database.js';
 import {
   type OwnerConnection,
   openClusterOwner,
@@ -40,6 +40,8 @@ export async function openDatabaseSource(
     throw error instanceof FolderLocked ? new UsageError(ANOTHER) : error;
   });
   try {
+    // A killed backup leaves its copy of the database, which can fill the disk: the service would then make no other one.
+    await rm(embeddedCopyFolder(dataDir), { recursive: true, force: true });
     const { client, close } = await openEmbedded(folder, url, keysDir);
     return { client, close: () => close().finally(() => lock.release()) };
   } catch (error) {
