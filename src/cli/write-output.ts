@@ -1,10 +1,28 @@
-import { writeFile } from 'node:fs/promises';
+import { access, realpath, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { UsageError } from '../core/evidence/usage-error.js';
+import { replaceFile } from '../platform/durable-file.js';
 import { failureReason } from '../platform/explain-failure.js';
+import { ifThere } from '../platform/if-there.js';
 
-/** Writes what a command has made into the file that the caller named. @throws {UsageError} if it cannot be written */
+/** What the umask leaves of it. */
+const MODE = 0o666;
+
+/**
+ * Writes what a command has made into the file that the caller named. A crash or a full disk leaves the file that was there
+ * before, or none. @throws {UsageError} if it cannot be written
+ */
 export async function writeOutput(option: string, path: string, bytes: Uint8Array): Promise<void> {
-  await writeFile(path, bytes).catch((error: unknown) => {
+  await write(path, bytes).catch((error: unknown) => {
     throw new UsageError(`${option} cannot be written: ${failureReason(error)}`);
   });
+}
+
+async function write(path: string, bytes: Uint8Array): Promise<void> {
+  const there = await ifThere(stat(path));
+  // A pipe or a terminal is written as it is.
+  if (there && !there.isFile()) return writeFile(path, bytes);
+  // A folder that is missing is a wrong name, and is not made.
+  await access(dirname(path));
+  await replaceFile(there ? await realpath(path) : path, bytes, there ? there.mode & 0o777 : MODE);
 }
