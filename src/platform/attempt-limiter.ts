@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { connectLimiterRedis } from './limiter-redis.js';
+import { connectLimiterRedis, countingScript } from './limiter-redis.js';
 import type { Logger } from './logger.js';
 
 interface Counted {
@@ -38,24 +38,30 @@ export function openAttemptLimiter(options: {
   const ownCount = new RateLimiterMemory(rule);
   const redis = redisUrl === undefined ? undefined : connectLimiterRedis(redisUrl, logger);
   const limiter = redis
-    ? new RateLimiterRedis({ ...rule, storeClient: redis, rejectIfRedisNotReady: true, insuranceLimiter: ownCount })
+    ? new RateLimiterRedis({
+        ...rule,
+        storeClient: redis,
+        rejectIfRedisNotReady: true,
+        insuranceLimiter: ownCount,
+        customIncrTtlLuaScript: countingScript(seconds),
+      })
     : ownCount;
+
+  async function count(key: string, made = 1): Promise<Counted> {
+    const counted = await limiter.consume(key, made).catch((refused: unknown) => {
+      if (refused instanceof RateLimiterRes) return refused;
+      throw refused;
+    });
+    const before = counted.consumedPoints - made;
+    return {
+      shutFor: before >= attempts ? counted.msBeforeNext : undefined,
+      fills: before < attempts && counted.consumedPoints >= attempts,
+    };
+  }
+
   return {
-    async shutFor(key) {
-      const counted = await limiter.get(key);
-      return counted !== null && counted.consumedPoints >= attempts ? counted.msBeforeNext : undefined;
-    },
-    async count(key, made = 1) {
-      const counted = await limiter.consume(key, made).catch((refused: unknown) => {
-        if (refused instanceof RateLimiterRes) return refused;
-        throw refused;
-      });
-      const before = counted.consumedPoints - made;
-      return {
-        shutFor: before >= attempts ? counted.msBeforeNext : undefined,
-        fills: before < attempts && counted.consumedPoints >= attempts,
-      };
-    },
+    shutFor: async (key) => (await count(key, 0)).shutFor,
+    count,
     close: () => redis?.disconnect(),
   };
 }

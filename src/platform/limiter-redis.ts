@@ -18,3 +18,19 @@ export function connectLimiterRedis(url: string, logger: Logger): Redis {
   );
   return redis;
 }
+
+/**
+ * Counts as the script of rate-limiter-flexible does, and shortens a window that would end later than the longest one can.
+ * Redis ends windows by its own clock: when that is set back by an hour, the windows of that moment last an hour longer,
+ * and who fills one would be refused for as long.
+ */
+export function countingScript(longestSeconds: number): string {
+  return `redis.call('set', KEYS[1], 0, 'EX', ARGV[2], 'NX')
+    local consumed = redis.call('incrby', KEYS[1], ARGV[1])
+    local ttl = redis.call('pttl', KEYS[1])
+    if ttl == -1 or ttl > ${longestSeconds * 1000} then
+      redis.call('expire', KEYS[1], ARGV[2])
+      ttl = 1000 * ARGV[2]
+    end
+    return {consumed, ttl}`;
+}

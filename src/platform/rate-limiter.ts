@@ -1,7 +1,10 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { retryLater } from './errors.js';
-import { connectLimiterRedis } from './limiter-redis.js';
+import { connectLimiterRedis, countingScript } from './limiter-redis.js';
 import type { Logger } from './logger.js';
+
+/** No request counts as more than this: it is the most events of a bulk request. */
+const MOST_AT_ONCE = 1_000;
 
 /** Counts the requests of each tenancy, or of each network address. */
 interface RateLimiter {
@@ -43,6 +46,8 @@ export function openRateLimiter(options: {
         insuranceLimiter: ownCount,
         // A tenancy over its limit is refused without another request to Redis.
         inMemoryBlockOnConsumed: requestsPerSecond + 1,
+        // After a request that counts as many, a tenancy waits longer than a second.
+        customIncrTtlLuaScript: countingScript(2 + Math.ceil(MOST_AT_ONCE / requestsPerSecond)),
       })
     : ownCount;
   return {

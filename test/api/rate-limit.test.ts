@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { encode } from 'cborg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openRateLimiter } from '../../src/platform/rate-limiter.js';
 import { freePort } from '../support/free-port.js';
 import { redisUrl } from '../support/prerequisites.js';
@@ -175,4 +177,21 @@ describe('the limit', () => {
     await expect.poll(() => admitted(limiters, 80), { timeout: 30_000 }).toBe(50);
     for (const limiter of limiters) limiter.close();
   });
+
+  it.skipIf(!redisUrl)(
+    'refuses for no longer than a bulk request does, if the clock of the Redis was set back',
+    async () => {
+      const limiter = openRateLimiter({ requestsPerSecond: 50, redisUrl, logger });
+      const redis = new Redis(redisUrl!);
+      const refused = await vi.waitFor(async () => {
+        const tenancy = randomUUID();
+        await limiter.admit(tenancy, 50);
+        expect(await redis.pexpire(`vcon-archivist-rate:${tenancy}`, 3_601_000)).toBe(1);
+        return limiter.admit(tenancy).catch((error: unknown) => error);
+      }, 30_000);
+      expect(refused).toMatchObject({ code: 'rate_limited', headers: { 'retry-after': '1' } });
+      redis.disconnect();
+      limiter.close();
+    },
+  );
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type AttemptLimiter, openAttemptLimiter } from '../../src/platform/attempt-limiter.js';
 import { createLogger } from '../../src/platform/logger.js';
@@ -53,6 +54,27 @@ describe('an attempt limiter', () => {
       expect(await other.shutFor(key)).toBeGreaterThan(0);
     }, 30_000);
   });
+
+  it.skipIf(!redisUrl)(
+    'shuts for no longer than its window, if the clock of its Redis was set back meanwhile',
+    async () => {
+      const name = randomUUID();
+      const limiter = open(name, redisUrl);
+      const redis = new Redis(redisUrl!);
+      const key = await vi.waitFor(async () => {
+        const filled = randomUUID();
+        await limiter.count(filled, 3);
+        // What a clock that is set back by an hour does to the end of a window.
+        expect(await redis.pexpire(`vcon-archivist-${name}:${filled}`, 3_660_000)).toBe(1);
+        return filled;
+      }, 30_000);
+      const shutFor = await limiter.shutFor(key);
+      expect(shutFor).toBeGreaterThan(0);
+      expect(shutFor).toBeLessThanOrEqual(60_000);
+      expect(await redis.pttl(`vcon-archivist-${name}:${key}`)).toBeLessThanOrEqual(60_000);
+      redis.disconnect();
+    },
+  );
 
   it('counts by itself while its Redis does not answer', async () => {
     const limiter = open(randomUUID(), 'redis://127.0.0.1:1');
