@@ -24,6 +24,8 @@ import { type NoSuchPage, refuseAddress, sendError } from './send-refusal.js';
 import { sendReply } from './send-reply.js';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
+/** A request that took longer to arrive is identified again before it is handled. */
+const IDENTIFIED_FOR_SECONDS = 1;
 const NO_BODY = new Uint8Array();
 /** A part of the address is wrong in form, or nothing has it. */
 const WRONG_ADDRESS: readonly number[] = [400, 404];
@@ -179,7 +181,9 @@ async function answer(route: Route, deps: ServingDeps, request: Request, progres
   if (stores(route)) deps.requireRoom();
   // A range is of a GET only (RFC 9110 section 14.2).
   if (request.method === 'HEAD') for (const name of ['range', 'x-ms-range']) delete request.headers[name];
-  const sender = { principal, reader: { caller: callerOf(principal, request), tenancy: principal?.tenantId } };
+  const identifiedAt = deps.seconds();
+  const reader = { caller: callerOf(principal, request), tenancy: principal?.tenantId };
+  const sender = { principal, identifiedAt, reader };
   const takesBody = route.body !== undefined || route.rawBody === true;
   if (!takesBody) return answerBody(route, deps, request, { ...sender, rawBody: NO_BODY }, progress);
   const limit = route.bodyLimit ?? DEFAULT_BODY_LIMIT;
@@ -196,6 +200,8 @@ async function answer(route: Route, deps: ServingDeps, request: Request, progres
 /** Who sent a request, and its body. */
 interface Sent {
   readonly principal: Principal | undefined;
+  /** By `PipelineDeps.seconds`. */
+  readonly identifiedAt: number;
   readonly reader: { readonly caller: string; readonly tenancy: string | undefined };
   readonly rawBody: Uint8Array;
 }
@@ -204,7 +210,7 @@ async function answerBody(
   route: Route,
   deps: ServingDeps,
   request: Request,
-  { principal, reader, rawBody }: Sent,
+  { principal, identifiedAt, reader, rawBody }: Sent,
   { tell, held }: Progress,
 ): Promise<Reply> {
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
@@ -228,7 +234,9 @@ async function answerBody(
   const handle = async (): Promise<Reply> => {
     const turn = isLong(route, context) ? await deps.longReads.hold(reader, clientGone(request)) : undefined;
     try {
-      return await route.handle(context);
+      // What was lost while the body arrived, or the request waited, counts.
+      if (!principal || deps.seconds() - identifiedAt < IDENTIFIED_FOR_SECONDS) return await route.handle(context);
+      return await route.handle({ ...context, principal: await deps.authenticate(request, 'again') });
     } finally {
       // Not only when it is sent: a slow reader keeps no place.
       turn?.release();

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import express from 'express';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ApiError, retryLater } from '../../../src/platform/errors.js';
 import { type HttpServer, listen } from '../../../src/platform/http/http-server.js';
@@ -60,6 +61,15 @@ function testRoutes(): Route[] {
     route({
       ...shared,
       method: 'POST',
+      path: '/own',
+      operationId: 'CreateOwn',
+      access: 'token',
+      body: z.object({ name: z.string() }),
+      handle: async ({ body, principal }) => ({ body: { name: body.name, roles: principal.roles } }),
+    }),
+    route({
+      ...shared,
+      method: 'POST',
       path: '/raw',
       operationId: 'Raw',
       access: 'public',
@@ -94,9 +104,18 @@ const FAILURES: Readonly<Record<string, unknown>> = {
 };
 
 let server: HttpServer;
+/** A clock of the pipeline, in seconds. */
+let seconds = 0;
+/** Whom a token names now. */
+const named = new Map<string, Principal>();
+let identified = 0;
 const errors: string[] = [];
 const answers: [string, number][] = [];
 
+beforeEach(() => {
+  named.clear();
+  named.set('Bearer good', CALLER);
+});
 beforeAll(async () => {
   const app = express();
   app.disable('x-powered-by');
@@ -106,13 +125,15 @@ beforeAll(async () => {
       throw new ApiError('unauthorized', 'Not the operator.');
     },
     authenticate: async ({ headers: { authorization } }) => {
-      if (authorization !== 'Bearer good') throw new ApiError('unauthorized', 'No.');
-      return CALLER;
+      identified += 1;
+      const caller = named.get(`${authorization}`);
+      if (!caller) throw new ApiError('unauthorized', 'No.');
+      return caller;
     },
     logger: pino({ level: 'error' }, { write: (line: string) => errors.push(line) }),
     answered: (operation, status) => answers.push([operation, status]),
     corsOrigins: [],
-    seconds: () => 0,
+    seconds: () => seconds,
     requireRightTime: () => undefined,
     requireRoom: () => undefined,
   });
@@ -162,6 +183,32 @@ function heard(bytes: string): Promise<string> {
     socket.on('error', reject);
   });
 }
+
+describe('a body that takes more than a second to arrive', () => {
+  const HEAD = 'POST /own HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: Bearer good\r\n';
+
+  /** The answer if this happens before the body is complete. */
+  async function answerAfter(meanwhile: () => void): Promise<string> {
+    const before = identified;
+    const socket = connect(server.port, '127.0.0.1');
+    const answer = text(socket);
+    socket.write(`${HEAD}content-length: 12\r\n\r\n{"name"`);
+    await expect.poll(() => identified).toBe(before + 1);
+    seconds += 1;
+    meanwhile();
+    socket.write(':"a"}');
+    return answer;
+  }
+
+  it('is refused if its caller has lost the token meanwhile', async () => {
+    expect(await answerAfter(() => named.clear())).toMatch(/^HTTP\/1\.1 401 .*"error":"unauthorized"/s);
+  });
+
+  it('is of the caller with the roles of the moment in which it is complete', async () => {
+    const answer = await answerAfter(() => named.set('Bearer good', { ...CALLER, roles: ['another'] }));
+    expect(answer).toContain('{"name":"a","roles":["another"]}');
+  });
+});
 
 describe('the target of a request', () => {
   const answerTo = (target: string) => heard(`GET ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
