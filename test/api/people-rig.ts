@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
+import type { Clock } from '../../src/platform/clock.js';
 import type { Engine } from '../support/engines.js';
 import { freePort } from '../support/free-port.js';
 import { startOpenidProvider, type TestProvider } from '../support/openid-provider.js';
@@ -23,13 +24,17 @@ export interface PeopleRig {
   close(): Promise<void>;
 }
 
-export async function startPeopleRig(environment: Record<string, string> = {}, engine?: Engine): Promise<PeopleRig> {
+export async function startPeopleRig(
+  environment: Record<string, string> = {},
+  engine?: Engine,
+  clock?: Clock,
+): Promise<PeopleRig> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const provider = await startOpenidProvider([`${url}/console/callback`]);
   const { mails, smtpUrl, close } = await startMailServer();
   const settings = { PORT: String(port), PRIVATE_IDENTITY_PROVIDERS: 'allow', SMTP_URL: smtpUrl, ...environment };
-  const running = await startTestService(settings, engine);
+  const running = await startTestService(settings, engine, clock);
   const { owner } = running;
   await trust(running, owner, provider);
   const invite = async (email: string) => {

@@ -11,13 +11,14 @@ import type { Client } from './test-service.js';
 const ASSETS = '/archivist/v2/assets';
 const SIGN_IN = '/console/sign-in';
 
+const clock = { offMs: 0, now: () => Date.now() + clock.offMs };
 let rig: PeopleRig;
 let tenant: string;
 let otherOwner: Client;
 let otherTenant: string;
 let other: TestProvider;
 beforeAll(async () => {
-  rig = await startPeopleRig();
+  rig = await startPeopleRig({}, undefined, clock);
   otherOwner = await rig.running.client({ roles: ['OWNER'], otherTenancy: true });
   other = await startOpenidProvider([`${rig.url}/console/callback`]);
   tenant = await tenancyOf(rig.owner);
@@ -135,6 +136,25 @@ describe('the callback', () => {
         : await browser.ask(new URL(action!, page.url).href, { method: 'POST', body });
     }
   }
+
+  it('is refused while the clock is wrong, and good when it is right again', async () => {
+    const { browser, callback } = await begun('alice');
+    clock.offMs = -3_600_000;
+    try {
+      const page = await browser.ask(callback);
+      expect([page.status, sessionOf(browser)]).toEqual([503, undefined]);
+      expect((await testBrowser().ask(`${rig.url}${SIGN_IN}?tenancy=${tenant}`)).status).toBe(503);
+    } finally {
+      clock.offMs = 0;
+    }
+    // The database's clock is looked at every five seconds.
+    const page = await until(
+      () => browser.ask(callback),
+      ({ status }) => status !== 503,
+    );
+    expect(page.status).toBe(302);
+    expect(await statusOf(browser)).toBe(200);
+  });
 
   it('is good once, and in the browser that began', async () => {
     const { browser, callback } = await begun('alice');

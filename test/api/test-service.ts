@@ -1,5 +1,6 @@
 import { createTenancy } from '../../src/archivist/bootstrap-deployment.js';
 import { createApplication } from '../../src/iam/applications/create-application.js';
+import { type Clock, systemClock } from '../../src/platform/clock.js';
 import { parseConfig } from '../../src/service/config/config.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
@@ -46,6 +47,7 @@ export interface TestService {
 export async function startTestService(
   environment: Record<string, string> = {},
   engine: Engine = engines().at(-1)!,
+  clock: Clock = systemClock,
 ): Promise<TestService> {
   const place = await engine.place();
   const started = {
@@ -61,7 +63,7 @@ export async function startTestService(
     ...environment,
   };
   const keyPairs = lendKeyPairs();
-  const service = await startService(parseConfig(started), keyPairs);
+  const service = await startService(parseConfig(started), { ...keyPairs, clock });
   const first = (await readCredentials(started.DATA_DIR))!;
   const { url } = service;
   return {

@@ -9,7 +9,7 @@ import { askFirst } from './ask-first.js';
 import { FIRST_LOOK_PATH } from './first-look.js';
 import { beginSignIn, chooseProvider, endSignIn, findAcceptance, type Redirect, type SignInDeps } from './sign-in.js';
 
-const shared = { access: 'public', extension: true, success: 302, rawResponse: 'text/html' } as const;
+const shared = { access: 'public', extension: true, success: 302, rawResponse: 'text/html', usesTime: true } as const;
 const REFUSALS = [400, 403, 404, 409, 503];
 /** As the paths of these routes see it: the service may be below a path of its host. */
 const CONSOLE = '../console';
@@ -108,7 +108,7 @@ function firstLookRoute({ firstLook }: SignInDeps): Route {
     operationId: 'Console_FirstLook',
     summary:
       'Sign the first Owner in, once, with the link that the service prints at its start; only on the machine of the service',
-    codes: [400, 403, 404],
+    codes: [400, 403, 404, 503],
     query: z.object({ token: z.string().max(128) }),
     refusal: asPage(NO_FIRST_LOOK),
     handle: async ({ request, query }) => {

@@ -19,7 +19,7 @@ import type { Principal } from './principal.js';
 import { readParameters, readQuery } from './read-address.js';
 import { readBody } from './read-body.js';
 import { bodyOf, readMembers } from './read-members.js';
-import { type Reply, type RequestContext, type Route, stores } from './route.js';
+import { type Reply, type RequestContext, type Route, stores, usesTime } from './route.js';
 import { type NoSuchPage, refuseAddress, sendError } from './send-refusal.js';
 import { sendReply } from './send-reply.js';
 
@@ -174,16 +174,15 @@ interface Progress {
 }
 
 async function answer(route: Route, deps: ServingDeps, request: Request, progress: Progress): Promise<Reply> {
-  if (route.access === 'token' || route.method !== 'GET') deps.requireRightTime();
+  if (usesTime(route)) deps.requireRightTime();
   if (route.access === 'operator') deps.authenticateOperator(request.headers.authorization);
   const principal = route.access === 'token' ? await deps.authenticate(request) : undefined;
   if (principal) progress.tell(await admitted(route, deps, principal, request));
   if (stores(route)) deps.requireRoom();
   // A range is of a GET only (RFC 9110 section 14.2).
   if (request.method === 'HEAD') for (const name of ['range', 'x-ms-range']) delete request.headers[name];
-  const identifiedAt = deps.seconds();
   const reader = { caller: callerOf(principal, request), tenancy: principal?.tenantId };
-  const sender = { principal, identifiedAt, reader };
+  const sender = { principal, identifiedAt: deps.seconds(), reader };
   const takesBody = route.body !== undefined || route.rawBody === true;
   if (!takesBody) return answerBody(route, deps, request, { ...sender, rawBody: NO_BODY }, progress);
   const limit = route.bodyLimit ?? DEFAULT_BODY_LIMIT;
@@ -224,7 +223,10 @@ async function answerBody(
     get address() {
       return addressOf(request);
     },
-    identify: async () => (route.access === 'token' ? deps.authenticate(request, 'again') : undefined),
+    async identify() {
+      if (principal) deps.requireRightTime();
+      return principal && deps.authenticate(request, 'again');
+    },
     request,
   };
   // Known only from the body; one request was counted before the body was read.
@@ -236,7 +238,7 @@ async function answerBody(
     try {
       // What was lost while the body arrived, or the request waited, counts.
       if (!principal || deps.seconds() - identifiedAt < IDENTIFIED_FOR_SECONDS) return await route.handle(context);
-      return await route.handle({ ...context, principal: await deps.authenticate(request, 'again') });
+      return await route.handle({ ...context, principal: await context.identify() });
     } finally {
       // Not only when it is sent: a slow reader keeps no place.
       turn?.release();

@@ -89,6 +89,8 @@ interface RouteDefinition<
   readonly success: number;
   /** Stores nothing, although its method is not GET: it is answered while a disk is full. */
   readonly storesNothing?: true;
+  /** Judges or stores times, although its method is GET and its callers have no tokens. */
+  readonly usesTime?: true;
   /** Every other status that it may return. */
   readonly codes: readonly number[];
   readonly params?: Params;
@@ -168,6 +170,11 @@ export function route<
 >(definition: RouteDefinition<Caller, Params, Query, Body>): Route {
   // The pipeline passes each handler only values that these schemas have accepted.
   return definition as unknown as Route;
+}
+
+/** Whether it is refused while the clock is wrong. */
+export function usesTime({ access, method, usesTime }: Route): boolean {
+  return access === 'token' || method !== 'GET' || usesTime === true;
 }
 
 /** Whether it is refused while a disk is full. Deletions pass: they may make room. */

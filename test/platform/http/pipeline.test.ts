@@ -7,6 +7,7 @@ import express from 'express';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { ClockWrong } from '../../../src/platform/clock-watch.js';
 import { ApiError, retryLater } from '../../../src/platform/errors.js';
 import { type HttpServer, listen } from '../../../src/platform/http/http-server.js';
 import { mountRoutes } from '../../../src/platform/http/mount-routes.js';
@@ -106,6 +107,7 @@ const FAILURES: Readonly<Record<string, unknown>> = {
 let server: HttpServer;
 /** A clock of the pipeline, in seconds. */
 let seconds = 0;
+let clockFault: ClockWrong | undefined;
 /** Whom a token names now. */
 const named = new Map<string, Principal>();
 let identified = 0;
@@ -113,6 +115,7 @@ const errors: string[] = [];
 const answers: [string, number][] = [];
 
 beforeEach(() => {
+  clockFault = undefined;
   named.clear();
   named.set('Bearer good', CALLER);
 });
@@ -134,7 +137,9 @@ beforeAll(async () => {
     answered: (operation, status) => answers.push([operation, status]),
     corsOrigins: [],
     seconds: () => seconds,
-    requireRightTime: () => undefined,
+    requireRightTime: () => {
+      if (clockFault) throw clockFault;
+    },
     requireRoom: () => undefined,
   });
   server = await listen(app, { host: '127.0.0.1', port: 0 });
@@ -202,6 +207,13 @@ describe('a body that takes more than a second to arrive', () => {
 
   it('is refused if its caller has lost the token meanwhile', async () => {
     expect(await answerAfter(() => named.clear())).toMatch(/^HTTP\/1\.1 401 .*"error":"unauthorized"/s);
+  });
+
+  it('is refused if the clock is wrong by then', async () => {
+    const answer = await answerAfter(() => {
+      clockFault = new ClockWrong('the clock was set');
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 503 .*"error":"unavailable"/s);
   });
 
   it('is of the caller with the roles of the moment in which it is complete', async () => {
