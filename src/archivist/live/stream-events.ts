@@ -152,7 +152,7 @@ interface StreamState {
 }
 
 async function* framesOf(deps: EventStreamDeps, stream: StreamState): AsyncGenerator<string> {
-  const endsAt = stream.seconds === undefined ? Number.POSITIVE_INFINITY : deps.clock.now() + stream.seconds * 1000;
+  const endsAt = stream.seconds === undefined ? Number.POSITIVE_INFINITY : performance.now() + stream.seconds * 1000;
   const idleMs = deps.idleMs ?? IDLE_MS;
   let cursor = stream.cursor;
   const data = { position: String(cursor) };
@@ -164,7 +164,7 @@ async function* framesOf(deps: EventStreamDeps, stream: StreamState): AsyncGener
       yield* frames;
       cursor = last;
       if (more) continue;
-      const rest = endsAt - deps.clock.now();
+      const rest = endsAt - performance.now();
       if (rest <= 0 || deps.growth.isClosed) return;
       const published = await stream.growth.beyond(cursor + 1n, Math.min(idleMs, rest));
       if (deps.growth.isClosed) return;
