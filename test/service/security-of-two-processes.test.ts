@@ -2,24 +2,42 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningService } from '../../src/start-service.js';
 import { sendCose } from '../api/send-cose.js';
 import { sendRequest } from '../api/send-request.js';
-import { type Answer, type Client, clientWith, type TestService, until } from '../api/test-service.js';
+import { type Answer, type Client, clientOf, clientWith, type TestService, until } from '../api/test-service.js';
 import { sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
 import { serverUrl } from '../support/prerequisites.js';
 import { startTwoProcesses } from './two-processes.js';
 
 const APPLICATIONS = '/archivist/iam/v1/applications';
+/** Each clock counts as right while it differs from the database's by less than five seconds. */
+const APART_MS = 6_000;
 
 describe.skipIf(!serverUrl)('two processes of one deployment', () => {
   let both: Awaited<ReturnType<typeof startTwoProcesses>>;
   let first: TestService;
   let second: RunningService;
   beforeAll(async () => {
-    both = await startTwoProcesses();
+    both = await startTwoProcesses(APART_MS);
     ({ first, second } = both);
+    // The second one's clock is behind the last seal for a second.
+    const ready = await until(
+      () => clientWith(second.url, '').get('/readyz'),
+      ({ status }) => status === 200,
+      30_000,
+    );
+    expect(ready.status).toBe(200);
   });
   afterAll(() => both?.close());
 
   const throughSecond = ({ token }: Client) => clientWith(second.url, token);
+
+  it('accept what the other one has just issued, although their clocks differ', async () => {
+    const client = await first.client({});
+    expect((await throughSecond(client).get('/archivist/v2/assets')).status).toBe(200);
+    const answer = await first.owner.post(APPLICATIONS, { display_name: 'New' });
+    const { client_id, credentials } = answer.json as { client_id: string; credentials: [{ secret: string }] };
+    const there = await clientOf(second.url, client_id, credentials[0].secret);
+    expect((await there.get('/archivist/v2/assets')).status).toBe(200);
+  });
 
   it('know at once of a token that the other one revoked', async () => {
     const client = await first.client({});

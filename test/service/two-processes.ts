@@ -13,16 +13,23 @@ interface TwoProcesses {
   close(): Promise<void>;
 }
 
-/** Two processes of one deployment, as far as their memory goes: on one database, with one set of keys and objects. */
-export async function startTwoProcesses(): Promise<TwoProcesses> {
+const clockOff = (ms: number) => ({ now: () => Date.now() + ms });
+
+/**
+ * Two processes of one deployment, as far as their memory goes: on one database, with one set of keys and objects.
+ * @param apartMs by how much the clock of the first is ahead of the other one's
+ */
+export async function startTwoProcesses(apartMs = 0): Promise<TwoProcesses> {
   const folder = await mkdtemp(join(tmpdir(), 'two-'));
-  const first = await startTestService({
+  const shared = {
     KEYS_DIR: join(folder, 'keys'),
     OBJECT_STORE_URL: `file://${join(folder, 'objects')}`,
     PUBLIC_URL: 'http://archivist.example',
-  });
+  };
+  const first = await startTestService(shared, undefined, clockOff(apartMs / 2));
   const own = { ROLE: 'api', DATA_DIR: join(folder, 'second'), PORT: String(await freePort()) };
-  const second = await startService(parseConfig({ ...first.environment, ...own })).catch(async (error: unknown) => {
+  const config = parseConfig({ ...first.environment, ...own });
+  const second = await startService(config, { clock: clockOff(-apartMs / 2) }).catch(async (error: unknown) => {
     await first.close();
     throw error;
   });

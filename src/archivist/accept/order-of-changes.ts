@@ -1,11 +1,8 @@
-import { MOST_OFFSET_MS } from '../../platform/clock-offset.js';
+import { MOST_DIFFERENCE_MS } from '../../platform/clock-offset.js';
 import { type Ids, uuidAfter } from '../../platform/ids.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { assetKey, lockForChange } from '../assets/asset-store.js';
 import type { Submission } from './submission.js';
-
-/** Two processes whose clocks are right differ at most by this: each from the database's clock by half of it. */
-const MOST_DIFFERENCE_MS = 2 * MOST_OFFSET_MS;
 
 /** Where the events of a batch stand among those of the assets that it changes. */
 interface OrderOfChanges {

@@ -1,6 +1,7 @@
 import { decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../platform/clock.js';
+import { MOST_DIFFERENCE_MS } from '../../platform/clock-offset.js';
 import { ApiError, invalidToken } from '../../platform/errors.js';
 import type { Authenticate } from '../../platform/http/authenticate.js';
 import type { Principal } from '../../platform/http/principal.js';
@@ -14,7 +15,8 @@ import { EPOCH_CLAIM, TOKEN_LIFETIME_SECONDS, tokenAudience } from './access-tok
 import type { TellRefusedToken } from './tell-refused-token.js';
 import { type TokenKeys, TokenKeysUnread, tokenKeys } from './token-keys.js';
 
-const CLOCK_SKEW_SECONDS = 5;
+/** Another process has issued the token, or will issue the next one. */
+const CLOCK_SKEW_SECONDS = MOST_DIFFERENCE_MS / 1000;
 const MAX_TOKEN_LENGTH = 8192;
 const REMEMBERED_TOKENS = 10_000;
 const TENANT = /^tenant\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.js';
+import { MOST_DIFFERENCE_MS } from '../../platform/clock-offset.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Keyring } from '../../platform/keys/keyring.js';
 import type { Logger } from '../../platform/logger.js';
@@ -106,7 +107,9 @@ function matchingSecret(
   if (credentials.length === 0) isOffered(NO_HASH);
   for (const credential of credentials) {
     const same = isOffered(credential.secretHmac);
-    const inTime = credential.validFrom.getTime() <= nowMs && nowMs < credential.validUntil.getTime();
+    // A process whose clock is ahead of this one may have made it just now.
+    const hasBegun = credential.validFrom.getTime() <= nowMs + MOST_DIFFERENCE_MS;
+    const inTime = hasBegun && nowMs < credential.validUntil.getTime();
     if (same && inTime) matching = credential;
   }
   return matching;
