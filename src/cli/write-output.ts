@@ -7,6 +7,7 @@ import { ifThere } from '../platform/if-there.js';
 
 /** What the umask leaves of it. */
 const MODE = 0o666;
+const IN_PLACE: readonly unknown[] = ['EBUSY', 'EACCES', 'EPERM'];
 
 /**
  * Writes what a command has made into the file that the caller named. A crash or a full disk leaves the file that was there
@@ -24,5 +25,10 @@ async function write(path: string, bytes: Uint8Array): Promise<void> {
   if (there && !there.isFile()) return writeFile(path, bytes);
   // A folder that is missing is a wrong name, and is not made.
   await access(dirname(path));
-  await replaceFile(there ? await realpath(path) : path, bytes, there ? there.mode & 0o777 : MODE);
+  if (!there) return replaceFile(path, bytes, MODE);
+  await replaceFile(await realpath(path), bytes, there.mode & 0o777).catch((error: NodeJS.ErrnoException) => {
+    // A file that is mounted alone cannot be replaced, nor one in a folder of somebody else.
+    if (!IN_PLACE.includes(error.code)) throw error;
+    return writeFile(path, bytes);
+  });
 }

@@ -108,7 +108,12 @@ export async function createStagedFile(staged: string, path: string): Promise<bo
  */
 export async function replaceFile(path: string, bytes: Content, mode: number): Promise<void> {
   const staged = await stageFile(path, bytes, mode);
-  await changeFolder(dirname(path), () => rename(staged, path));
+  try {
+    await changeFolder(dirname(path), () => rename(staged, path));
+  } catch (error) {
+    await discardStagedFile(staged);
+    throw error;
+  }
 }
 
 /** Removes staged content that was not used. */

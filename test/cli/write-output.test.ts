@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { writeOutput } from '../../src/cli/write-output.js';
+import { mayMount } from '../support/small-disk.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -30,6 +31,18 @@ it('an output into a folder that is missing makes none', async () => {
     /^--out cannot be written: .*ENOENT/,
   );
   expect(await readdir(folder)).toEqual([]);
+});
+
+it.runIf(mayMount())('an output goes into a file that is mounted alone, and nothing is left beside it', async () => {
+  const [inside, outside] = ['inside', 'outside'].map((name) => join(folder, name)) as [string, string];
+  await Promise.all([inside, outside].map((path) => writeFile(path, 'an earlier, longer text')));
+  execFileSync('mount', ['--bind', outside, inside]);
+  try {
+    await writeOutput('--out', inside, Buffer.from('new'));
+    expect([await readFile(outside, 'utf8'), await readdir(folder)]).toEqual(['new', ['inside', 'outside']]);
+  } finally {
+    execFileSync('umount', [inside]);
+  }
 });
 
 it('an output goes into a pipe as it is', async () => {
