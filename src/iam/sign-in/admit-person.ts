@@ -54,11 +54,20 @@ export function admitPerson(
         'Your account is deactivated here. Ask an Owner of your organisation to activate it, then sign in again.',
       );
     if (inviteToken !== undefined) await redeemInvite(tx, deps, person, { tenantId, inviteToken });
-    else if (!known) throw new ApiError('forbidden', 'You are not a member of this tenancy: an Owner must invite you.');
+    else if (!known)
+      throw new ApiError(
+        'forbidden',
+        `You are not a member of this tenancy: an Owner must invite you. ${signedInAs(person)}`,
+      );
     const { displayName, email } = person;
     if (known) await updateMember(tx, { ...known, displayName, email });
     return openSession(tx, deps, known ?? (await join(tx, deps, person, tenantId)), person.groups);
   });
+}
+
+/** A provider that remembers a person signs in the same one again, without a question. */
+function signedInAs({ email }: Person): string {
+  return `The identity provider signs you in as ${email}. To use another account, sign out there first, then open the link again.`;
 }
 
 export function providerChanged(): ApiError {
@@ -76,7 +85,7 @@ async function redeemInvite(
   const invite = await takeInvite(tx, tenantId, hash, new Date(deps.clock.now()));
   if (!invite) throw new ApiError('forbidden', 'This link was used, was withdrawn, or has expired.');
   if (!sameEmail(invite.email, person.email))
-    throw new ApiError('forbidden', `This invite is for ${invite.email}: sign in with that address.`);
+    throw new ApiError('forbidden', `This invite is for ${invite.email}. ${signedInAs(person)}`);
   await recordSecurityEvent(tx, deps, {
     tenantId,
     actor: person,

@@ -17,7 +17,7 @@ import { hashSecretToken } from '../secret-token.js';
 import { admitPerson, providerChanged } from './admit-person.js';
 import type { FirstLook } from './first-look.js';
 import { placeInConsole, type SignInState, type SignInStates } from './sign-in-state.js';
-import { noAnswer, TRY_AGAIN_SECONDS, whyUnconfirmed } from './unconfirmed-sign-in.js';
+import { TRY_AGAIN_SECONDS, whyNotOpened, whyUnconfirmed } from './unconfirmed-sign-in.js';
 
 export interface SignInDeps {
   readonly database: Database;
@@ -176,15 +176,24 @@ async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignI
   }
 }
 
-function personOf(claims: Readonly<Record<string, unknown>>, provider: IdentityProvider) {
-  const refused = new ApiError('forbidden', 'The identity provider does not confirm your e-mail address.');
+function personOf(claims: Readonly<Record<string, unknown>>, { claimNames }: IdentityProvider) {
+  const { email, displayName, groups } = confirmed(claims, claimNames);
+  if (email !== undefined) return { email, displayName: displayName ?? email, groups };
+  throw noAddress(`it names none in the claim ${claimNames.email}`);
+}
+
+function confirmed(claims: Readonly<Record<string, unknown>>, claimNames: IdentityProvider['claimNames']) {
   try {
-    const { email, displayName, groups } = readClaims(claims, provider.claimNames);
-    if (email !== undefined) return { email, displayName: displayName ?? email, groups };
+    return readClaims(claims, claimNames);
   } catch {
-    // Reported below, for every reason.
+    throw noAddress(`the claim ${claimNames.email_verified} is not true`);
   }
-  throw refused;
+}
+
+function noAddress(why: string): ApiError {
+  const whatToDo =
+    'Ask its administrator to change that. If the provider uses another claim, an Owner of your organisation must name it in the settings.';
+  return new ApiError('forbidden', `The identity provider does not confirm your e-mail address: ${why}. ${whatToDo}`);
 }
 
 const SECRET_LOST =
@@ -201,7 +210,7 @@ async function clientOf(deps: SignInDeps, provider: IdentityProvider): Promise<o
   }
   return openProvider({ issuer, clientId, clientSecret }, deps).catch((error: unknown) => {
     deps.logger.warn({ err: error, tenancy: provider.tenantId }, 'an identity provider does not answer');
-    throw noAnswer();
+    throw whyNotOpened(error, issuer);
   });
 }
 

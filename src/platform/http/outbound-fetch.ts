@@ -151,5 +151,7 @@ async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
 }
 
 function privateAddress(): OutboundRefused {
-  return new OutboundRefused('the address is in a private network');
+  return new OutboundRefused(
+    'the address is in a private network, which the operator of this service does not allow (PRIVATE_IDENTITY_PROVIDERS)',
+  );
 }

@@ -30,8 +30,9 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   const document = { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
+  const algorithms = { id_token_signing_alg_values_supported: ['ES256'] };
   usual = {
-    '/.well-known/openid-configuration': json({ ...document, jwks_uri: `${issuer}/jwks` }),
+    '/.well-known/openid-configuration': json({ ...document, ...algorithms, jwks_uri: `${issuer}/jwks` }),
     '/jwks': json({ keys: [{ ...(await exportJWK(publicKey)), kid: 'known', alg: 'ES256' }] }),
   };
   running = await startTestService({ PRIVATE_IDENTITY_PROVIDERS: 'allow' });
@@ -131,6 +132,69 @@ describe('a sign-in', () => {
   });
 });
 
+/** A sign-in up to the provider's answer, whose ID token has these claims, unless the answer is an error. */
+async function signedIn(claims: object, answer = 'code=c'): Promise<Response> {
+  const begun = await fetch(`${running.url}/console/sign-in`, { redirect: 'manual' });
+  const query = new URL(begun.headers.get('location')!).searchParams;
+  const cookie = begun.headers.getSetCookie()[0]!.split(';')[0]!;
+  const named = { iss: issuer, sub: 'alice', aud: 'console', nonce: query.get('nonce'), ...claims };
+  const idToken = await new SignJWT(named)
+    .setProtectedHeader({ alg: 'ES256', kid: 'known' })
+    .setIssuedAt()
+    .setExpirationTime('exp' in claims ? Number(claims.exp) : '1h')
+    .sign(privateKey);
+  answers['/token'] ??= json({ access_token: 'a', token_type: 'Bearer', id_token: idToken });
+  const callback = `${running.url}/console/callback?${answer}&state=${query.get('state')}`;
+  return fetch(callback, { headers: { cookie }, redirect: 'manual' });
+}
+const VERIFIED = { email: 'a@example.com', email_verified: true };
+describe('a sign-in, with settings that do not fit the provider,', () => {
+  it.each([
+    ['another issuer', () => json({ issuer: 'https://other.example' }), 'calls itself https://other.example, and both'],
+    ['another slash at the end of the issuer', () => json({ issuer: `${issuer}/` }), 'equal to the last slash'],
+    ['no discovery document', () => json({}, 404), 'is not the discovery document of a provider (status 404)'],
+    [
+      'a page instead of it',
+      () => ({ status: 200, body: '<p>', headers: { 'content-type': 'text/html' } }),
+      'is not the discovery document',
+    ],
+    ['a redirect', () => ({ status: 302, body: '', headers: { location: '/' } }), 'the server redirects'],
+    ['a server in trouble', () => json({}, 500), 'does not answer now'],
+  ])('says that there is %s', async (_, answer, says) => {
+    answers['/.well-known/openid-configuration'] = answer();
+    const begun = await fetch(`${running.url}/console/sign-in`, { redirect: 'manual' });
+    expect([begun.status, await begun.text()]).toEqual([503, expect.stringContaining(says)]);
+  });
+
+  it.each([
+    [
+      'error=unauthorized_client&error_description=No+standard+%3Cflow%3E.',
+      'unauthorized_client, No standard &#60;flow&#62;. An Owner',
+    ],
+    ['error=invalid_scope', 'refuses sign-ins to this service: invalid_scope. An Owner'],
+    ['error=temporarily_unavailable', 'does not answer now'],
+  ])('says what the provider answers: %s', async (answer, says) => {
+    const ended = await signedIn({}, answer);
+    expect([ended.status, await ended.text()]).toEqual([503, expect.stringContaining(says)]);
+  });
+
+  it.each([
+    ['an expired ID token', { ...VERIFIED, exp: Date.now() / 1000 - 60 }, 400, 'The clocks of the identity provider'],
+    ['an ID token for others', { ...VERIFIED, aud: 'other' }, 400, 'The reason: unexpected JWT'],
+    ['no address', {}, 403, 'it names none in the claim email. Ask its administrator'],
+    ['an unverified address', { ...VERIFIED, email_verified: false }, 403, 'the claim email_verified is not true'],
+    [
+      'somebody else',
+      { ...VERIFIED, sub: 'bob', email: 'b@example.com' },
+      403,
+      'signs you in as b@example.com. To use another',
+    ],
+  ])('says that it gets %s', async (_, claims, status, says) => {
+    const ended = await signedIn(claims);
+    expect([ended.status, await ended.text()]).toEqual([status, expect.stringContaining(says)]);
+  });
+});
+
 describe('a sign-in whose provider', () => {
   it.each([
     ['refuses the client secret', json({ error: 'invalid_client' }, 401), 503, 'the secret may have expired'],
@@ -139,6 +203,12 @@ describe('a sign-in whose provider', () => {
       { ...json({ error: 'invalid_client' }, 401), headers: { 'www-authenticate': 'Basic realm="token"' } },
       503,
       'the secret may have expired',
+    ],
+    [
+      'wants another kind of request',
+      json({ error: 'invalid_request', error_description: 'no DPoP' }, 400),
+      503,
+      'no DPoP',
     ],
     ['fails', json({}, 500), 503, 'does not answer now'],
     ['redirects', { status: 302, body: '', headers: { location: '/' } }, 503, 'does not answer now'],
