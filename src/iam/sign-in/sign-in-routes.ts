@@ -56,7 +56,7 @@ function callbackRoute(deps: SignInDeps): Route {
     refusal: asPage(NOT_SIGNED_IN),
     handle: async ({ request, headers }) => {
       const { location, cookies } = await endSignIn(deps, { search: searchOf(request) }, headers['cookie']);
-      return redirect({ location: `..${location}`, cookies });
+      return redirect({ location: fromHere(location, '..'), cookies });
     },
   });
 }
@@ -74,7 +74,7 @@ function callbackApartRoute(deps: SignInDeps): Route {
     refusal: asPage({ ...NOT_SIGNED_IN, next: '<a href="../sign-in">Sign in</a>' }),
     handle: async ({ request, headers, params: { tenancy } }) => {
       const { location, cookies } = await endSignIn(deps, { search: searchOf(request), tenancy }, headers['cookie']);
-      return redirect({ location: `../..${location}`, cookies });
+      return redirect({ location: fromHere(location, '../..'), cookies });
     },
   });
 }
@@ -182,6 +182,11 @@ function pageReply(title: string, parts: readonly string[]): Pick<Reply, 'bytes'
     bytes: new TextEncoder().encode(smallPage(title, parts)),
     contentType: 'text/html; charset=utf-8',
   };
+}
+
+/** A place in the console as a path from here; an address of the provider as it is. */
+function fromHere(location: string, root: string): string {
+  return location.startsWith('/') ? `${root}${location}` : location;
 }
 
 function redirect({ location, cookies }: Redirect): Reply {

@@ -23,6 +23,8 @@ const stateSchema = z.object({
   returnTo: z.string(),
   /** What tells the provider's answer from those of other tenancies' providers. */
   toldBy: z.enum(TOLD_BY).default('nothing'),
+  /** The scope `groups` was requested. */
+  asksGroups: z.boolean().optional(),
   inviteToken: z.string().optional(),
   expiresAtMs: z.number(),
 });

@@ -17,7 +17,7 @@ import { hashSecretToken } from '../secret-token.js';
 import { admitPerson, providerChanged } from './admit-person.js';
 import type { FirstLook } from './first-look.js';
 import { placeInConsole, type SignInState, type SignInStates } from './sign-in-state.js';
-import { TRY_AGAIN_SECONDS, whyNotOpened, whyUnconfirmed } from './unconfirmed-sign-in.js';
+import { isScopeRefused, TRY_AGAIN_SECONDS, whyNotOpened, whyUnconfirmed } from './unconfirmed-sign-in.js';
 
 export interface SignInDeps {
   readonly database: Database;
@@ -41,6 +41,14 @@ export interface Redirect {
   readonly cookies: readonly string[];
 }
 
+interface Wanted {
+  readonly returnTo?: string | undefined;
+  readonly inviteToken?: string | undefined;
+  readonly loginHint?: string;
+  /** The provider has refused the scope `groups`. */
+  readonly withoutGroups?: boolean;
+}
+
 /** Where a browser comes back to from a provider. */
 interface Callback {
   /** With its question mark. */
@@ -60,20 +68,18 @@ export async function chooseProvider(
 }
 
 /** Sends a browser to the provider of a tenancy (authorization code with PKCE, RFC 7636). @throws {ApiError} unavailable */
-export async function beginSignIn(
-  deps: SignInDeps,
-  provider: IdentityProvider,
-  wanted: { readonly returnTo?: string | undefined; readonly inviteToken?: string; readonly loginHint?: string },
-): Promise<Redirect> {
+export async function beginSignIn(deps: SignInDeps, provider: IdentityProvider, wanted: Wanted): Promise<Redirect> {
   const client = await clientOf(deps, provider);
   const toldBy = await howTold(deps, provider, client);
   const state = openid.randomState();
   const nonce = openid.randomNonce();
+  // Some providers tell the groups only to a client that requests this scope; others refuse a scope that they do not know.
+  const asksGroups = !wanted.withoutGroups && (client.serverMetadata().scopes_supported ?? []).includes('groups');
   const verifier = openid.randomPKCECodeVerifier();
   const location = authorizationUrl(deps, provider, client, {
     redirect_uri: callbackUrl(deps.publicUrl, toldBy === 'path' ? provider.tenantId : undefined),
     response_type: 'code',
-    scope: 'openid email profile',
+    scope: `openid email profile${asksGroups ? ' groups' : ''}`,
     code_challenge: await openid.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
     state,
@@ -88,6 +94,7 @@ export async function beginSignIn(
     verifier,
     returnTo: placeInConsole(wanted.returnTo),
     toldBy,
+    asksGroups,
     ...(wanted.inviteToken === undefined ? {} : { inviteToken: wanted.inviteToken }),
   });
   return { location: location.href, cookies: [cookie] };
@@ -135,7 +142,7 @@ export async function findAcceptance(
 
 /**
  * Finishes a sign-in that was started in this browser: redeems the code and admits the person that the provider
- * confirms.
+ * confirms. If the provider refuses the scope `groups` to this client, the browser goes there again without it.
  * @throws {ApiError} bad_request for a callback that belongs to no sign-in of this browser, forbidden for a person who
  * is not admitted, unavailable if the provider does not answer or does not accept this service
  */
@@ -149,12 +156,15 @@ export async function endSignIn(deps: SignInDeps, callback: Callback, cookies: s
   const provider = await deps.database.inTransaction('system', (tx) => findProvider(tx, begun.tenantId));
   if (!provider?.enabled || provider.issuer !== begun.issuer) throw providerChanged();
   await requireOwnAnswer(deps, begun, callback);
-  const { subject, claims } = await redeem(deps, provider, begun, callback);
+  const redeemed = await redeem(deps, provider, begun, callback);
+  if (!redeemed) return beginSignIn(deps, provider, { ...begun, withoutGroups: true });
+  const { subject, claims } = redeemed;
   const person = { ...personOf(claims, provider), subject };
   const session = await admitPerson(deps, provider, person, begun.inviteToken);
   return { location: begun.returnTo, cookies: [session, deps.states.forget()] };
 }
 
+/** undefined if the provider refuses the scope `groups`. @throws {ApiError} */
 async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignInState, { search, tenancy }: Callback) {
   const client = await clientOf(deps, provider);
   try {
@@ -165,15 +175,35 @@ async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignI
       idTokenExpected: true,
     });
     const claims = tokens.claims()!;
-    const told = claims[provider.claimNames.email] !== undefined || !client.serverMetadata().userinfo_endpoint;
-    const more = told ? {} : await openid.fetchUserInfo(client, tokens.access_token, claims.sub);
+    const more = await toldBeside(deps, client, provider, { accessToken: tokens.access_token, claims });
     return { subject: claims.sub, claims: { ...more, ...claims } };
   } catch (error) {
+    if (begun.asksGroups && isScopeRefused(error)) return undefined;
     const { refusal, isUsual } = whyUnconfirmed(error);
     const { tenantId: tenancy, issuer } = provider;
     deps.logger[isUsual ? 'info' : 'warn']({ err: error, tenancy, issuer }, 'a sign-in failed');
     throw refusal;
   }
+}
+
+/** What the provider says at its userinfo endpoint of a person, or of the groups, that its ID token does not name. */
+async function toldBeside(
+  deps: SignInDeps,
+  client: openid.Configuration,
+  { claimNames: { email, groups }, tenantId: tenancy, issuer }: IdentityProvider,
+  { accessToken, claims }: { readonly accessToken: string; readonly claims: openid.IDToken },
+): Promise<Readonly<Record<string, unknown>>> {
+  const isNamed = claims[email] !== undefined;
+  if (!client.serverMetadata().userinfo_endpoint || (isNamed && claims[groups] !== undefined)) return {};
+  const asking = openid.fetchUserInfo(client, accessToken, claims.sub);
+  if (!isNamed) return asking;
+  return asking.then(
+    (told) => ({ [groups]: told[groups] }),
+    (error: unknown) => {
+      deps.logger.warn({ err: error, tenancy, issuer }, 'a person signs in without groups');
+      return {};
+    },
+  );
 }
 
 function personOf(claims: Readonly<Record<string, unknown>>, { claimNames }: IdentityProvider) {

@@ -39,6 +39,11 @@ export function whyUnconfirmed(error: unknown): Unconfirmed {
 const later = (description: string) => retryLater('unavailable', description, TRY_AGAIN_SECONDS);
 const unusual = (refusal: ApiError): Unconfirmed => ({ refusal, isUsual: false });
 
+/** True if the provider refuses one of the scopes that were requested. */
+export function isScopeRefused(error: unknown): boolean {
+  return error instanceof openid.AuthorizationResponseError && error.error === 'invalid_scope';
+}
+
 /** What a provider says with a code of OAuth (RFC 6749 sections 4.1.2.1 and 5.2). */
 function whyRefused(answer: openid.AuthorizationResponseError | openid.ResponseBodyError): Unconfirmed {
   if (answer instanceof openid.ResponseBodyError && answer.status === 401) return unusual(later(CLIENT_REFUSED));

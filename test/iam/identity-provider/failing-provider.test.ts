@@ -148,6 +148,11 @@ async function signedIn(claims: object, answer = 'code=c'): Promise<Response> {
   return fetch(callback, { headers: { cookie }, redirect: 'manual' });
 }
 const VERIFIED = { email: 'a@example.com', email_verified: true };
+const describedWith = (more: object) => {
+  const { body } = usual['/.well-known/openid-configuration']!;
+  answers['/.well-known/openid-configuration'] = json({ ...JSON.parse(body), ...more });
+};
+
 describe('a sign-in, with settings that do not fit the provider,', () => {
   it.each([
     ['another issuer', () => json({ issuer: 'https://other.example' }), 'calls itself https://other.example, and both'],
@@ -192,6 +197,43 @@ describe('a sign-in, with settings that do not fit the provider,', () => {
   ])('says that it gets %s', async (_, claims, status, says) => {
     const ended = await signedIn(claims);
     expect([ended.status, await ended.text()]).toEqual([status, expect.stringContaining(says)]);
+  });
+});
+
+describe('the groups of a person who signs in', () => {
+  const groupsOf = async (ended: Response) => {
+    expect([ended.status, await ended.text()]).toEqual([302, '']);
+    const rows = await running.service.parts.database.inTransaction('system', (tx) =>
+      tx.query<{ groups: string[] }>('SELECT groups FROM archivist.member_session ORDER BY expires_at DESC LIMIT 1'),
+    );
+    return rows[0]!.groups;
+  };
+
+  it('are read from the ID token, else from the userinfo endpoint, and are none if that fails', async () => {
+    expect(await groupsOf(await signedIn({ ...VERIFIED, groups: ['a'] }))).toEqual(['a']);
+    delete answers['/token'];
+    describedWith({ userinfo_endpoint: `${issuer}/userinfo` });
+    answers['/userinfo'] = json({ sub: 'alice', email: 'other@example.com', groups: ['b'] });
+    expect(await groupsOf(await signedIn(VERIFIED))).toEqual(['b']);
+    delete answers['/token'];
+    answers['/userinfo'] = json({}, 500);
+    expect(await groupsOf(await signedIn(VERIFIED))).toEqual([]);
+  });
+
+  it('are requested as a scope if the provider lists it, and no more once it refuses that', async () => {
+    describedWith({ scopes_supported: ['openid', 'groups'] });
+    const again = await signedIn({}, 'error=invalid_scope');
+    const [begun, location] = [again.headers.getSetCookie()[0], new URL(again.headers.get('location')!)];
+    expect([again.status, location.pathname, location.searchParams.get('scope')]).toEqual([
+      302,
+      '/authorize',
+      'openid email profile',
+    ]);
+    const ended = await fetch(
+      `${running.url}/console/callback?error=invalid_scope&state=${location.searchParams.get('state')}`,
+      { headers: { cookie: begun!.split(';')[0]! }, redirect: 'manual' },
+    );
+    expect([ended.status, await ended.text()]).toEqual([503, expect.stringContaining('invalid_scope')]);
   });
 });
 
