@@ -47,6 +47,9 @@ describe('a proof that was read before', () => {
         const first = await owner.get(`${path}/${proof}`);
         const etag = first.headers.get('etag')!;
         expect(etag, path).toMatch(/^"[\w-]{43}"$/);
+        const event = path.split('/').at(-1);
+        const name = proof === 'evidence' ? `${event}.zip` : `${proof.split('?')[0]}-${event}.cose`;
+        expect(first.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`);
         const again = await owner.get(`${path}/${proof}`);
         expect(Buffer.from(again.bytes).equals(Buffer.from(first.bytes)), `${path}/${proof}`).toBe(true);
         const known = await owner.get(`${path}/${proof}`, { 'if-none-match': etag });

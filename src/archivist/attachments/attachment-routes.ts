@@ -51,6 +51,7 @@ function routesOf(access: Access, form: string, name: string, deps: AttachmentDe
       wrongId: 'bad_request',
       query: downloadQuery,
       rawResponse: '*/*',
+      answerHeaders: { 200: ['content-disposition'], 206: ['content-disposition'] },
       handle: async ({ principal, params: place, query, headers }): Promise<Reply> => {
         const { blob, attachment } = await attachedTo(deps, principal, place);
         const given = attachment.fields['arc_file_name'];

@@ -43,6 +43,7 @@ export function blobRoutes(deps: BlobDeps): Route[] {
       wrongId: 'bad_request',
       query: downloadQuery,
       rawResponse: '*/*',
+      answerHeaders: { 200: ['content-disposition'], 206: ['content-disposition'] },
       handle: async ({ principal, params, query, headers }) => {
         const blob = await readOwnBlob(deps, principal, params.uuid);
         return sendBlob(deps.objectStore, blob, { query, headers, fileName: params.uuid, anonymous: false });

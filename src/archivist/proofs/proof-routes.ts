@@ -108,6 +108,8 @@ function proofKinds(deps: ProofDeps): ProofKind[] {
   ];
 }
 
+const NAMED = { 200: ['content-disposition'] } as const;
+
 const operation = ({ name }: ProofKind) => name.replaceAll('-', '');
 
 /** The proof's address in the tenancy whose row the caller sees first, and what the request asks for. */
@@ -149,14 +151,25 @@ async function made(
   return bytes;
 }
 
-function answer(kind: ProofKind, audience: 'private' | 'public', bytes: Uint8Array, requestHeaders: Headers): Reply {
+/** How the bytes of the proof of an event are sent. */
+function sends(
+  kind: ProofKind,
+  audience: 'private' | 'public',
+  { eventId }: ProofAddress,
+  requestHeaders: Headers,
+): (bytes: Uint8Array) => Reply {
   // Not for ever: it is another one after its key was revoked.
   const age = kind.fixed ? 'max-age=3600' : 'no-cache';
+  // A bundle has the name under which the console saves it.
+  const fileName = kind.fixed ? `${kind.name}-${eventId}.cose` : `${eventId}.zip`;
   const headers = {
     'cache-control': `${audience}, ${age}`,
-    ...(audience === 'public' ? { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'etag' } : {}),
+    'content-disposition': `attachment; filename="${fileName}"`,
+    ...(audience === 'public'
+      ? { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'etag, content-disposition' }
+      : {}),
   };
-  return taggedReply({ bytes, contentType: kind.contentType, headers }, requestHeaders);
+  return (bytes) => taggedReply({ bytes, contentType: kind.contentType, headers }, requestHeaders);
 }
 
 /** Owners and the creator see the whole asset, now and always: no query can decide otherwise. */
@@ -179,11 +192,13 @@ function assetEventProof(deps: RouteDeps, kind: ProofKind): Route {
     params: ASSET_EVENT,
     query: kind.query,
     rawResponse: kind.contentType,
+    answerHeaders: NAMED,
     ...costOf(kind),
     handle: async ({ principal, params, query, headers }) => {
       const asked = addressOf(kind, principal.tenantId, params, query);
+      const send = sends(kind, 'private', asked, headers);
       const own = kept().find(asked);
-      if (own && seesWholeAsset(principal, own)) return answer(kind, 'private', own.bytes, headers);
+      if (own && seesWholeAsset(principal, own)) return send(own.bytes);
       const bytes = await made(deps, kind, readByIdScope(deployment, principal.tenantId), asked, async (tx) => {
         const address = { assetId: params.asset_uuid, eventId: params.uuid };
         const { event, asset } = await seeAssetEvent(tx, principal, address);
@@ -193,7 +208,7 @@ function assetEventProof(deps: RouteDeps, kind: ProofKind): Route {
           creator: { creatorIssuer, creatorSubject },
         };
       });
-      return answer(kind, 'private', bytes, headers);
+      return send(bytes);
     },
   });
 }
@@ -212,11 +227,13 @@ function publicEventProof(deps: RouteDeps, kind: ProofKind): Route {
     params: ASSET_EVENT,
     query: kind.query,
     rawResponse: kind.contentType,
+    answerHeaders: NAMED,
     ...costOf(kind),
     handle: async ({ params, query, headers }) => {
       const asked = addressOf(kind, publicTenancy, params, query);
+      const send = sends(kind, 'public', asked, headers);
       const before = deps.kept().find(asked);
-      if (before) return answer(kind, 'public', before.bytes, headers);
+      if (before) return send(before.bytes);
       const bytes = await made(deps, kind, publicByIdScope({ publicTenancy }), asked, async (tx) => {
         const address = { assetId: params.asset_uuid, eventId: params.uuid };
         const event = await requirePublicEvent(tx, publicTenancy, address);
@@ -225,7 +242,7 @@ function publicEventProof(deps: RouteDeps, kind: ProofKind): Route {
           creator: NOBODY,
         };
       });
-      return answer(kind, 'public', bytes, headers);
+      return send(bytes);
     },
   });
 }
@@ -247,19 +264,21 @@ function assetFreeEventProof(deps: RouteDeps, kind: ProofKind): Route {
     params: z.object({ uuid: uuidSchema }),
     query: kind.query,
     rawResponse: kind.contentType,
+    answerHeaders: NAMED,
     ...costOf(kind),
     handle: async ({ principal, params, query, headers }) => {
       const { tenantId } = principal;
       const asked = addressOf(kind, tenantId, params, query);
+      const send = sends(kind, 'private', asked, headers);
       const own = kept().find(asked);
       if (own && permits(principal, 'read', { kind: 'asset_free_event', tenantId, ...own.creator }))
-        return answer(kind, 'private', own.bytes, headers);
+        return send(own.bytes);
       const bytes = await made(deps, kind, readByIdScope(deployment, tenantId), asked, async (tx) => {
         const event = await requireAssetFreeEvent(tx, principal, params.uuid);
         const creator = { creatorIssuer: event.creatorIssuer, creatorSubject: event.createdBy };
         return { proven: { kind: 'asset_free_event', event }, creator };
       });
-      return answer(kind, 'private', bytes, headers);
+      return send(bytes);
     },
   });
 }

@@ -7,6 +7,7 @@ type Json = Record<string, unknown>;
 
 /** What each response header means. */
 const HEADERS: Readonly<Record<AnswerHeader, Json>> = {
+  'content-disposition': { type: 'string', description: 'The name under which to save the file' },
   'content-range': { type: 'string', description: 'Which part of the list or file this is' },
   location: { type: 'string', description: 'Absolute URL to request' },
   'retry-after': { type: 'integer', description: 'Seconds to wait before the next request' },

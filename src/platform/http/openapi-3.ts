@@ -20,6 +20,7 @@ interface DescribedApi {
 }
 
 const ANSWER_HEADERS: Readonly<Record<AnswerHeader, Json>> = {
+  'content-disposition': { description: 'The name under which to save the file', schema: { type: 'string' } },
   'content-range': { description: 'Which part of the list or file this is', schema: { type: 'string' } },
   location: { description: 'Absolute URL to request', schema: { type: 'string', format: 'uri' } },
   'retry-after': { description: 'Seconds to wait before the next attempt', schema: { type: 'integer' } },

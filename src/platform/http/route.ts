@@ -4,7 +4,13 @@ import type { z } from 'zod';
 import type { ApiError } from '../errors.js';
 import type { Principal } from './principal.js';
 
-export type AnswerHeader = 'content-range' | 'location' | 'retry-after' | 'www-authenticate' | 'x-total-count';
+export type AnswerHeader =
+  | 'content-disposition'
+  | 'content-range'
+  | 'location'
+  | 'retry-after'
+  | 'www-authenticate'
+  | 'x-total-count';
 
 export type RequestHeader = 'idempotency-key' | 'x-request-total-count' | 'prefer';
 
