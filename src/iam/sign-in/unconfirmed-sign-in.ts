@@ -73,7 +73,7 @@ export function whyNotOpened(error: unknown, issuer: string): ApiError {
 /** undefined if the provider only does not answer. */
 function wrongSetting(error: unknown, issuer: string): string | undefined {
   if (error instanceof OtherIssuer)
-    return `the settings of your organisation name the issuer ${issuer}, but the provider calls itself ${shown(String(error.named))}, and both must be equal to the last slash`;
+    return `the settings of your organisation name the issuer ${issuer}, but the provider calls itself ${shown(String(error.named))}: both must be the same, including a slash at the end`;
   const { cause } = error as { readonly cause?: unknown };
   if (cause instanceof Response && cause.status < 500)
     return `${discoveryUrl(issuer)} is not the discovery document of a provider (status ${cause.status})`;

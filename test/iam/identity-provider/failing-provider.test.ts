@@ -155,8 +155,8 @@ const describedWith = (more: object) => {
 
 describe('a sign-in, with settings that do not fit the provider,', () => {
   it.each([
-    ['another issuer', () => json({ issuer: 'https://other.example' }), 'calls itself https://other.example, and both'],
-    ['another slash at the end of the issuer', () => json({ issuer: `${issuer}/` }), 'equal to the last slash'],
+    ['another issuer', () => json({ issuer: 'https://other.example' }), 'calls itself https://other.example: both'],
+    ['another slash at the end of the issuer', () => json({ issuer: `${issuer}/` }), 'including a slash at the end'],
     ['no discovery document', () => json({}, 404), 'is not the discovery document of a provider (status 404)'],
     [
       'a page instead of it',
