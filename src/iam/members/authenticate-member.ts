@@ -38,6 +38,7 @@ export function claimedIssuer(token: string): string | undefined {
  * subject must be an active member of one of them. If that holds for several tenancies, the request names one in the
  * header `archivist-tenancy`: any Owner can set the audience of another tenancy, and what is meant for that one must not
  * be recorded elsewhere. Every other token gets the same 401, and 503 while its provider gives no keys to check it with.
+ * The log says why.
  */
 export function createAuthenticateMember(deps: MemberDeps): AuthenticateMember {
   return async (token, wanted) => {
@@ -54,6 +55,7 @@ interface MemberDeps {
 }
 
 const TRY_AGAIN_SECONDS = 30;
+const REFUSED = 'a token of an identity provider is refused';
 const NO_KEYS =
   'The identity provider of this token gives no usable keys now, so the token cannot be checked. Try again later.';
 
@@ -62,7 +64,10 @@ async function claimsOf(deps: MemberDeps, token: string, issuer: string): Promis
   try {
     return await deps.tokens.verify(token, issuer);
   } catch (error) {
-    if (!(error instanceof ProviderUnavailable)) return undefined;
+    if (!(error instanceof ProviderUnavailable)) {
+      deps.logger.info({ err: error, issuer }, REFUSED);
+      return undefined;
+    }
     deps.logger.warn({ err: error, issuer }, 'tokens of an identity provider are refused');
     throw retryLater('unavailable', NO_KEYS, TRY_AGAIN_SECONDS);
   }
@@ -77,16 +82,25 @@ async function memberOf(deps: MemberDeps, token: string, wanted: string | undefi
   const claims = await claimsOf(deps, token, issuer);
   if (!claims) return undefined;
   const providers = chosen.filter((provider) => isFor(claims, provider));
+  if (providers.length === 0) {
+    const audiences = chosen.map(({ audience }) => audience).join(' or ');
+    const err = new Error(`its audience (aud) is ${[claims.aud ?? []].flat().join(', ')}, and not only ${audiences}`);
+    deps.logger.warn({ err, issuer }, REFUSED);
+    return undefined;
+  }
   const tenantIds = providers.map((provider) => provider.tenantId);
   const { sub } = claims;
-  if (tenantIds.length === 0 || !isSubject(sub)) return undefined;
+  if (!isSubject(sub)) return undefined;
   const members = await deps.database.inTransaction('system', (tx) =>
     findMembersAcross(tx, { issuer, subject: sub }, tenantIds),
   );
   const member = onlyOne(members);
   const provider = providers.find((each) => each.tenantId === member?.tenantId);
-  if (!member || !provider) return undefined;
-  const person = personOf(claims, provider);
+  if (!member || !provider) {
+    deps.logger.info({ err: new Error('no active member has its subject'), issuer }, REFUSED);
+    return undefined;
+  }
+  const person = personOf(deps, claims, provider);
   if (!person) return undefined;
   return {
     kind: 'member',
@@ -106,10 +120,15 @@ function isSubject(sub: unknown): sub is string {
 }
 
 /** undefined if the claims are unusable. */
-function personOf(claims: JWTPayload, { claimNames }: IdentityProvider): ReturnType<typeof readClaims> | undefined {
+function personOf(
+  deps: MemberDeps,
+  claims: JWTPayload,
+  { claimNames, issuer }: IdentityProvider,
+): ReturnType<typeof readClaims> | undefined {
   try {
     return readClaims(claims, claimNames);
-  } catch {
+  } catch (error) {
+    deps.logger.warn({ err: error, issuer }, REFUSED);
     return undefined;
   }
 }

@@ -2,7 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeJwt, exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAuthenticateMember } from '../../../src/iam/members/authenticate-member.js';
 import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
+import { createLogger } from '../../../src/platform/logger.js';
 import { sendRequest } from '../../api/send-request.js';
 import { startTestService, type TestService } from '../../api/test-service.js';
 
@@ -114,6 +116,25 @@ describe('a token that its provider has signed', () => {
     expect([verified.status, await verified.json()]).toEqual([200, expect.objectContaining({ kind: 'member' })]);
     expect((await send('known', { email: 'a@example.com', email_verified: false })).status).toBe(401);
     expect((await send('known', { email: 'a@example.com' })).status).toBe(401);
+  });
+});
+
+describe('a token that is refused', () => {
+  it.each([
+    [{ aud: 'account' }, 40, 'its audience (aud) is account, and not only console'],
+    [{ aud: ['console', 'account'] }, 40, 'its audience (aud) is console, account, and not only console'],
+    [{ aud: 'console', sub: 'nobody' }, 30, 'no active member has its subject'],
+    [{ aud: 'console', email: 'a@example.com' }, 40, 'the address is not verified'],
+    [undefined, 30, 'expired'],
+  ])('has its reason in the log: %j', async (claims, level, reason) => {
+    const lines: { level: number; err: { message: string } }[] = [];
+    const verify = claims ? async () => ({ sub: 'alice', ...claims }) : () => Promise.reject(new Error('expired'));
+    const logger = createLogger('info', { destination: { write: (line) => lines.push(JSON.parse(line)) } });
+    const { database } = running.service.parts;
+    const token = await new SignJWT({ iss: issuer }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
+    const refused = createAuthenticateMember({ database, tokens: { verify }, logger })(token, undefined);
+    await expect(refused).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(lines.map((line) => [line.level, line.err.message])).toEqual([[level, reason]]);
   });
 });
 
