@@ -1,6 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { access, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  access,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -385,5 +397,13 @@ describe('the secrets of a copy', () => {
       );
       expect(await readFile(join(folder, 'place', name), 'utf8')).toBe('of the copy');
     }
+  });
+
+  it('leave no second file of a private key behind, also after a killed run', async () => {
+    const left = join(places().keysDir, '.unfinished-key.pem-1');
+    await writeFile(left, 'of the copy');
+    await utimes(left, 1, 1);
+    await placeSecrets(files('keys/key.pem'), places());
+    expect(await readdir(places().keysDir)).toEqual(['key.pem']);
   });
 });

@@ -5,7 +5,7 @@ import { Decrypter, Encrypter } from 'age-encryption';
 import { unzipSync, zipSync } from 'fflate';
 import { ZIP_TIME } from '../../core/bundle/zip-time.js';
 import { UsageError } from '../../core/evidence/usage-error.js';
-import { createFile } from '../../platform/durable-file.js';
+import { createFile, removeUnfinishedFiles } from '../../platform/durable-file.js';
 import { credentialsPath } from '../../service/first-credentials.js';
 import { foundAt } from '../found-at.js';
 
@@ -71,13 +71,15 @@ export async function openSecrets(
 }
 
 /**
- * Writes the decrypted files to their places; files that are there already with the same bytes stay.
+ * Writes the decrypted files to their places; files that are there already with the same bytes stay. What a killed run has
+ * left is removed: a private key that is taken away later would stay in it.
  * @throws {UsageError} if a file has other bytes: the place belongs to another deployment
  */
 export async function placeSecrets(
   files: Readonly<Record<string, Uint8Array>>,
   { keysDir, dataDir }: SecretPlaces,
 ): Promise<void> {
+  await removeUnfinishedFiles(keysDir, new Date());
   for (const [name, bytes] of Object.entries(files)) {
     const inKeys = name.startsWith(KEYS) && NAME.test(name.slice(KEYS.length));
     if (!inKeys && name !== CREDENTIALS)
