@@ -1,5 +1,5 @@
 import type { Clock } from './clock.js';
-import { clockOffset, MOST_OFFSET_MS } from './clock-offset.js';
+import { clockOffset, MOST_DIFFERENCE_MS, MOST_OFFSET_MS } from './clock-offset.js';
 import { followClockStep, type StepClocks } from './clock-step.js';
 import type { Logger } from './logger.js';
 
@@ -20,7 +20,7 @@ export interface ClockWatch {
   fault(): string | undefined;
   /** Tells what another clock showed between two readings of this one. */
   compare(otherMs: number, beforeMs: number, afterMs: number): void;
-  /** Something was signed with this time. */
+  /** Something was signed with this time, perhaps by another process. */
   notBefore(unixMs: number): void;
 }
 
@@ -41,7 +41,7 @@ const seconds = (ms: number): string => `${Math.round(Math.abs(ms) / 1_000)} s`;
 /**
  * Takes the clock as wrong if it has stepped by more than a minute since the start (until it is set back, or the process
  * restarts; a step that ends a difference from the other clock is a correction), differs from the other one by more than
- * five seconds, shows a time before the last seal, or shows a time that ids cannot hold.
+ * five seconds, shows a time more than ten seconds before the last seal, or shows a time that ids cannot hold.
  */
 export function createClockWatch(parts: ClockWatchParts): ClockWatch {
   const { clock, endMs, other, meanwhile, logger, changed } = parts;
@@ -57,7 +57,7 @@ export function createClockWatch(parts: ClockWatchParts): ClockWatch {
       return `the clock was set ${stepMs > 0 ? 'forward' : 'back'} by ${seconds(stepMs)} while this program ran`;
     if (Math.abs(offsetMs) > MOST_OFFSET_MS)
       return `the clock is ${seconds(offsetMs)} ${offsetMs > 0 ? 'ahead of' : 'behind'} ${other}`;
-    if (nowMs < floorMs - MOST_OFFSET_MS) return `the clock is ${seconds(floorMs - nowMs)} behind the last seal`;
+    if (nowMs < floorMs - MOST_DIFFERENCE_MS) return `the clock is ${seconds(floorMs - nowMs)} behind the last seal`;
     return undefined;
   }
 
