@@ -142,6 +142,8 @@ function statementsOf({ holder, frontier, placed, statements, tree, next, signed
   return [
     // The loser's rows would collide with the winner's: the lease comes before them, so that it is the reason.
     swapGrown(log, next, holder),
+    // So would those of coming statements that a round has logged before this one was told of them.
+    deleteIntake(log, taken),
     // Only a process of an earlier version stores one without the lease. The bytes that it has stored are the statement.
     ...insertStatements(statements, () => new LeaseLost('a statement of the batch was signed by another process')),
     ...appendNodes(log, log.size, frontier.openPage, tree.nodes),
@@ -149,7 +151,6 @@ function statementsOf({ holder, frontier, placed, statements, tree, next, signed
       log,
       placed.map(({ row }) => row),
     ),
-    deleteIntake(log, taken),
     ...insertPeakReceipts(log, signed.seal.keyId, signed.newPeakReceipts),
     ...insertSeal(log, signed.seal),
   ];

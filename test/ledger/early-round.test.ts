@@ -66,6 +66,17 @@ describe.each(engines())('a round with statements that are coming, on %s', (engi
     await auditLog(rig, log, accepted);
   });
 
+  it('stores nothing of statements that a round has logged before it was told of them', async () => {
+    const rig = opened.rig();
+    const { log, accepted } = await leftLog(rig);
+    const { coming, entryIds, commit, settle } = comingTo(rig, log, 2);
+    await commit();
+    settle(true);
+    await rig.drain(log);
+    expect(await runRound(rig.state, log, coming)).toBe(false);
+    await auditLog(rig, log, [...accepted, ...entryIds]);
+  });
+
   it('leaves what waits besides to the next round', async () => {
     const rig = opened.rig();
     const { log, accepted } = await leftLog(rig);
