@@ -7,11 +7,12 @@ import { ifThere } from '../platform/if-there.js';
 
 /** What the umask leaves of it. */
 const MODE = 0o666;
-const IN_PLACE: readonly unknown[] = ['EBUSY', 'EACCES', 'EPERM'];
+/** A file that is mounted alone has no name that another one can take, nor has a file in a folder that is read-only. */
+const IN_PLACE: readonly unknown[] = ['EBUSY', 'EACCES', 'EPERM', 'EROFS'];
 
 /**
  * Writes what a command has made into the file that the caller named. A crash or a full disk leaves the file that was there
- * before, or none. @throws {UsageError} if it cannot be written
+ * before, or none, unless that file can only be written in place. @throws {UsageError} if it cannot be written
  */
 export async function writeOutput(option: string, path: string, bytes: Uint8Array): Promise<void> {
   await write(path, bytes).catch((error: unknown) => {
@@ -27,7 +28,6 @@ async function write(path: string, bytes: Uint8Array): Promise<void> {
   await access(dirname(path));
   if (!there) return replaceFile(path, bytes, MODE);
   await replaceFile(await realpath(path), bytes, there.mode & 0o777).catch((error: NodeJS.ErrnoException) => {
-    // A file that is mounted alone cannot be replaced, nor one in a folder of somebody else.
     if (!IN_PLACE.includes(error.code)) throw error;
     return writeFile(path, bytes);
   });

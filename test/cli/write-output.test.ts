@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -33,17 +33,24 @@ it('an output into a folder that is missing makes none', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-it.runIf(mayMount())('an output goes into a file that is mounted alone, and nothing is left beside it', async () => {
-  const [inside, outside] = ['inside', 'outside'].map((name) => join(folder, name)) as [string, string];
-  await Promise.all([inside, outside].map((path) => writeFile(path, 'an earlier, longer text')));
-  execFileSync('mount', ['--bind', outside, inside]);
-  try {
-    await writeOutput('--out', inside, Buffer.from('new'));
-    expect([await readFile(outside, 'utf8'), await readdir(folder)]).toEqual(['new', ['inside', 'outside']]);
-  } finally {
-    execFileSync('umount', [inside]);
-  }
-});
+it.runIf(mayMount()).each(['rw', 'ro'])(
+  'a file that is mounted alone is written in place (its folder is %s)',
+  async (access) => {
+    const [inside, outside] = [join(folder, 'container'), join(folder, 'outside')];
+    const output = join(inside, 'output');
+    await Promise.all([mkdir(inside), writeFile(outside, 'an earlier, longer text')]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'vcon-archivist-test', inside]);
+    try {
+      await writeFile(output, '');
+      execFileSync('mount', ['--bind', outside, output]);
+      execFileSync('mount', ['-o', `remount,${access}`, inside]);
+      await writeOutput('--out', output, Buffer.from('new'));
+      expect([await readFile(outside, 'utf8'), await readdir(inside)]).toEqual(['new', ['output']]);
+    } finally {
+      execFileSync('umount', ['--recursive', inside]);
+    }
+  },
+);
 
 it('an output goes into a pipe as it is', async () => {
   const pipe = join(folder, 'pipe');
