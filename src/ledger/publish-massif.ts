@@ -12,8 +12,8 @@ export function fillsMassif(log: LogState, { leaves }: Pick<SealRow, 'leaves'>):
 }
 
 /**
- * Writes the massif that a seal fills and the seal's own file into the object store, where they are served from. A massif
- * that still grows is served from the database. Two sequencers write the same bytes.
+ * Writes the massif that a seal fills, and the seal, as files that never change: of two sequencers, both write the same
+ * bytes. What still grows is made from the database for each reader.
  * @throws {LogInconsistent} if the database lacks a part of the massif
  */
 export async function publishMassif(context: LedgerContext, log: LogState, seal: SealRow): Promise<void> {

@@ -14,14 +14,14 @@ interface PublishOptions {
   readonly lease?: 'renewed' | 'ended';
   /** What the seal was the first to cover, for those who wait for its receipts. */
   readonly batch?: SealedBatch | undefined;
-  /** Its objects, if they were staged. */
+  /** Its object, if it was staged. */
   readonly staged?: StagedSeal | undefined;
 }
 
 /**
  * Publishes the last seal of a log in three steps: under its number, which is create-only; with the massif that it fills,
- * if it fills one; in the log's row. From then on it can back receipts. Every step is idempotent, so the next round finishes what
- * a crash interrupts. Resolves with the log as it is then.
+ * if it fills one; in the log's row. From then on it can back receipts. Every step is idempotent, so the next round
+ * finishes what a crash interrupts. Resolves with the log as it is then.
  * @throws {LeaseLost} if this holder no longer holds the log
  * @throws {LogInconsistent} if the object store has a different seal under this number, or a later one
  */

@@ -20,13 +20,11 @@ export interface ObjectStore {
    * @param staged the same bytes, staged for this key; used up
    */
   putNew(key: string, bytes: Uint8Array, staged?: StagedObject): Promise<'created' | 'same' | 'different'>;
-  /**
-   * Creates or replaces an object: readers see either the old bytes or the new ones. Durable when this resolves.
-   */
+  /** Creates or replaces an object: readers see either the old bytes or the new ones. Durable when this resolves. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /**
-   * Writes bytes in advance, where a store can, so that a later `putNew` of this key is fast. No reader sees them,
-   * and after a crash they are lost.
+   * Writes bytes in advance, where a store can, so that a later `putNew` of this key is fast. No reader sees them, and
+   * after a crash they are lost.
    */
   stage(key: string, bytes: Uint8Array): Promise<StagedObject>;
   /** Removes staged bytes that were not used; does nothing if they were. */
