@@ -34,7 +34,7 @@ export function copyOperatorRoutes({ database, copyFolder }: CopyOperatorDeps): 
           await rm(copyFolder, { recursive: true, force: true });
           await database.copyFiles(copyFolder);
         } catch (error) {
-          // A part of a copy would keep the disk full that it has filled.
+          // If the copy has filled the disk, its part would keep the disk full.
           await rm(copyFolder, { recursive: true, force: true });
           throw error;
         } finally {

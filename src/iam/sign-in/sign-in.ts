@@ -239,7 +239,7 @@ async function clientOf(deps: SignInDeps, provider: IdentityProvider): Promise<o
     throw retryLater('unavailable', SECRET_LOST, TRY_AGAIN_SECONDS);
   }
   return openProvider({ issuer, clientId, clientSecret }, deps).catch((error: unknown) => {
-    deps.logger.warn({ err: error, tenancy: provider.tenantId }, 'an identity provider does not answer');
+    deps.logger.warn({ err: error, tenancy: provider.tenantId }, 'an identity provider cannot be used');
     throw whyNotOpened(error, issuer);
   });
 }

@@ -6,7 +6,7 @@ import { copyOperatorRoutes } from '../../../src/archivist/operator/copy-operato
 import { engines } from '../../support/engines.js';
 
 it.each(engines())(
-  'a copy of the database on %s: one at a time, of the embedded engine alone, and no part of one',
+  'the database on %s is copied only if it is embedded, once at a time, and a copy that fails leaves nothing',
   async (engine) => {
     const opened = await engine.open();
     const folder = await mkdtemp(join(tmpdir(), 'copy-database-'));

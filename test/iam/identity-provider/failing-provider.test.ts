@@ -230,7 +230,7 @@ describe('the groups of a person who signs in', () => {
     return rows[0]!.groups;
   };
 
-  it('are read from the ID token, else from the userinfo endpoint, and are none if that fails', async () => {
+  it('come from the ID token, or else from the userinfo endpoint, and are empty if that fails', async () => {
     expect(await groupsOf(await signedIn({ ...VERIFIED, groups: ['a'] }))).toEqual(['a']);
     delete answers['/token'];
     describedWith({ userinfo_endpoint: `${issuer}/userinfo` });
